@@ -35,7 +35,8 @@ from freefloat.engine.runtime.structure import NUMPY
 from freefloat.library import ets7
 from freefloat.model import State
 from freefloat.sim.motion.integrators import rk4_step
-from freefloat.sim.system.craft_state import CraftState, CraftStateRate, Ledger, Plants, WorldRate
+from freefloat.sim.system.craft_state import CraftState, CraftStateRate, Ledger
+from freefloat.sim.system.world_state import WorldRate, WorldState
 
 CRAFT = ets7()
 PERIOD = 100  # [ticks] between two ticks of the software
@@ -50,14 +51,14 @@ Run = Callable[[], object]
 def advance(plant: CraftState, force: jax.Array, h: Any = DT) -> CraftState:
     """One RK4 step of the free spacecraft under a force."""
 
-    def rate(plants: Plants, *_: object) -> WorldRate:
+    def rate(plants: WorldState, *_: object) -> WorldRate:
         (plant,) = plants
         state = plant.state
         vdot = forward_dynamics(CRAFT, state.q, state.v, force)
         nothing = jax.tree.map(jnp.zeros_like, plant.ledger)
         return WorldRate((CraftStateRate(state=state_rate(CRAFT, state, vdot), ledger=nothing),))
 
-    return rk4_step(rate, (plant,), jnp.zeros(()), h)[0]
+    return rk4_step(rate, WorldState((plant,)), jnp.zeros(()), h)[0]
 
 
 def software(plant: CraftState) -> jax.Array:

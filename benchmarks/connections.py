@@ -41,7 +41,8 @@ from freefloat.model import Spacecraft, State, World
 from freefloat.sim.experiment import Experiment
 from freefloat.sim.motion.integrators import rk4_step
 from freefloat.sim.rollout import FixedSteps, Grid
-from freefloat.sim.system.craft_state import CraftState, CraftStateRate, Ledger, Plants, WorldRate
+from freefloat.sim.system.craft_state import CraftState, CraftStateRate, Ledger
+from freefloat.sim.system.world_state import WorldRate, WorldState
 
 DT, STEPS = 0.01, 1000
 States = tuple[State, ...]
@@ -91,11 +92,11 @@ def by_rows(states: States, forces: tuple[np.ndarray, ...]) -> tuple[np.ndarray,
     return held_motion_by_rows(CRAFTS, states, forces, ROWS).vdots
 
 
-def step_of(solve: Solve, back: Callable | None) -> Callable[[Plants], Plants]:
+def step_of(solve: Solve, back: Callable | None) -> Callable[[WorldState], WorldState]:
     """One RK4 step of both, and the way back onto the connection after it."""
 
-    def rate(plants: Plants, *_: object) -> WorldRate:
-        states = tuple(plant.state for plant in plants)
+    def rate(plants: WorldState, *_: object) -> WorldRate:
+        states = plants.states
         vdots = solve(states, tuple(jnp.zeros(craft.layout.nv) for craft in CRAFTS))
         return WorldRate(
             tuple(
@@ -104,12 +105,12 @@ def step_of(solve: Solve, back: Callable | None) -> Callable[[Plants], Plants]:
             )
         )
 
-    def step(plants: Plants) -> Plants:
+    def step(plants: WorldState) -> WorldState:
         plants = rk4_step(rate, plants, jnp.zeros(()), DT)
         if back is None:
             return plants
-        states = back(CRAFTS, tuple(plant.state for plant in plants), ROWS).states
-        return tuple(dataclasses.replace(plant, state=s) for plant, s in zip(plants, states, strict=True))
+        states = back(CRAFTS, plants.states, ROWS).states
+        return plants.with_states(states)
 
     return step
 
@@ -120,7 +121,7 @@ def ours(solve: Solve, back: Callable | None) -> dict[str, float]:
     forces = tuple(np.ones(craft.layout.nv) for craft in CRAFTS)
     forward = engine.compile(solve, states, forces)
     many = jax.tree.map(lambda x: np.broadcast_to(x, (256, *np.shape(x))).copy(), (states, forces))
-    plants = tuple(CraftState(state=s, ledger=Ledger.empty()) for s in states)
+    plants = WorldState(tuple(CraftState(state=s, ledger=Ledger.empty()) for s in states))
     step = engine.compile(step_of(solve, back), plants)
     return {
         "forward": best(lambda: forward.batch(*many, threads=1), 256),

@@ -58,8 +58,7 @@ def start(rng: np.random.Generator, distance: float) -> State:
 
 
 def _with_states(loop: Any, *states: State) -> Any:
-    plants = tuple(dataclasses.replace(p, state=state) for p, state in zip(loop.plants, states, strict=True))
-    return dataclasses.replace(loop, plants=plants)
+    return dataclasses.replace(loop, plants=loop.plants.with_states(states))
 
 
 class Batch:

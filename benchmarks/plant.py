@@ -12,7 +12,8 @@ from freefloat.dynamics import elastic_force, forward_dynamics
 from freefloat.dynamics.state_rate import state_rate
 from freefloat.model import Spacecraft, State
 from freefloat.sim.motion.integrators import rk4_step
-from freefloat.sim.system.craft_state import CraftState, CraftStateRate, Ledger, Plants, WorldRate
+from freefloat.sim.system.craft_state import CraftState, CraftStateRate, Ledger
+from freefloat.sim.system.world_state import WorldRate, WorldState
 
 DT = 0.01  # [s]
 
@@ -20,7 +21,7 @@ DT = 0.01  # [s]
 def plant_step(craft: Spacecraft) -> tuple[Callable[[CraftState], CraftState], CraftState]:
     """One RK4 step of the free spacecraft, nothing else, and a state to start from."""
 
-    def rate(plants: Plants, *_: object) -> WorldRate:
+    def rate(plants: WorldState, *_: object) -> WorldRate:
         (plant,) = plants
         state = plant.state
         vdot = forward_dynamics(craft, state.q, state.v, elastic_force(craft, state.q))
@@ -29,7 +30,9 @@ def plant_step(craft: Spacecraft) -> tuple[Callable[[CraftState], CraftState], C
 
     q, v, _ = sample(craft)
     state = State(p_NB=np.zeros(3), quat_NB=np.array([1.0, 0.0, 0.0, 0.0]), q=q, v=0.1 * v)
-    return lambda plant: rk4_step(rate, (plant,), jnp.zeros(()), DT)[0], CraftState(state=state, ledger=Ledger.empty())
+    return lambda plant: rk4_step(rate, WorldState((plant,)), jnp.zeros(()), DT)[0], CraftState(
+        state=state, ledger=Ledger.empty()
+    )
 
 
 def sample(craft: Spacecraft, count: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,3 +1,4 @@
+from freefloat import actuators as actuators
 from freefloat import analysis as analysis
 from freefloat import campaign as campaign
 from freefloat import control as control
@@ -25,11 +26,14 @@ from freefloat.effects import WrenchPulse as WrenchPulse
 from freefloat.hil import Rehearsal as Rehearsal
 from freefloat.hil import RobotAssignment as RobotAssignment
 from freefloat.hil import rehearse as rehearse
+from freefloat.model import Actuator as Actuator
 from freefloat.model import BaseWrench as BaseWrench
 from freefloat.model import Brake as Brake
 from freefloat.model import Clearance as Clearance
 from freefloat.model import Clock as Clock
+from freefloat.model import CommandPort as CommandPort
 from freefloat.model import Effect as Effect
+from freefloat.model import Failure as Failure
 from freefloat.model import Field as Field
 from freefloat.model import FrameForces as FrameForces
 from freefloat.model import Interaction as Interaction
@@ -37,6 +41,7 @@ from freefloat.model import JointFlexibility as JointFlexibility
 from freefloat.model import JointRates as JointRates
 from freefloat.model import JointTorques as JointTorques
 from freefloat.model import Latch as Latch
+from freefloat.model import PortCommand as PortCommand
 from freefloat.model import Release as Release
 from freefloat.model import Sensor as Sensor
 from freefloat.model import Software as Software

@@ -137,7 +137,7 @@ def test_a_run_goes_on_in_the_middle_of_a_contact(docking):
     touch = docking["time"].values[docking["contact.docking.push"].values > 0.0][0]
     experiment = ff.Experiment.of(PAIR, DOCKING, duration=float(touch), **options)
     first = ff.simulate(experiment)
-    assert np.any(first.saved.leaves[".plants[0].inner[0].state"])
+    assert np.any(first.saved.leaves[".plants.interactions[0].state"])
     second = ff.continue_run(first, experiment, duration=float(2.0 - touch))
     for name in ("client.base.velocity", "interactions.dissipated"):
         assert np.array_equal(second[name].values[-1], docking[name].values[-1])

@@ -8,6 +8,7 @@ import pytest
 import freefloat as ff
 from freefloat.model import State
 from freefloat.sim.motion.integrators import dormand_prince_step
+from freefloat.sim.system.world_state import WorldState
 from support import swinging, trees
 from support.compiling import compiled
 
@@ -83,7 +84,8 @@ def test_time_runs_backwards_too(rng):
 @compiled
 def attempt(craft, effects, plant, t, h):
     """One step of Dormand and Prince, its error in units of 1e-9."""
-    (after,), error = dormand_prince_step(swinging.rates_of(craft, effects, plant.state), (plant,), t, h, 1e-9)
+    rate = swinging.rates_of(craft, effects, plant.state)
+    (after,), error = dormand_prince_step(rate, WorldState((plant,)), t, h, 1e-9)
     return after, error
 
 

@@ -164,7 +164,7 @@ def test_random_bars_collide_where_they_come_closer_than_the_bound():
             getattr(batch.plants[c].state, name)[:] = [getattr(pair[c], name) for pair in pairs]
     program = engine.compile(lambda loop: step(system, loop, {}), begun)
     end = program.rollout_batch(batch, steps=steps).state
-    inner = end.plants[0].inner[0]
+    inner = end.plants.interactions[0]
     collided = np.asarray(inner.turnover) > 0.0
     assert np.all(collided[least < -UNSEEN_JUMP]), f"seeds {np.flatnonzero(~collided & (least < -UNSEEN_JUMP))}"
     assert not np.any(collided[least > 1e-3])

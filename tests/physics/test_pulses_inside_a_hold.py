@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import freefloat as ff
+from freefloat.actuators import Thruster, Thrusters, ValveState
+from freefloat.actuators.failures import OpenThruster
+from freefloat.actuators.thrusters import STANDARD_GRAVITY
 from freefloat.campaign import Campaign, Dispersion, Metric, Route, Uniform, run_campaign
-from freefloat.effects import Thruster, Thrusters, ValveState
-from freefloat.effects.failures import OpenThruster
-from freefloat.effects.thrusters import STANDARD_GRAVITY
 from freefloat.sim.record.run import RunFailed
 
 HUB = ff.Spacecraft.from_base("hub", mass=8.0, inertia=(2.0, 2.0, 2.0))

@@ -10,7 +10,8 @@ from freefloat.dynamics import forward_dynamics
 from freefloat.dynamics.state_rate import state_rate
 from freefloat.library import ets7
 from freefloat.sim.motion.integrators import rk4_step
-from freefloat.sim.system.craft_state import CraftState, CraftStateRate, Ledger, WorldRate
+from freefloat.sim.system.craft_state import CraftState, CraftStateRate, Ledger
+from freefloat.sim.system.world_state import WorldRate, WorldState
 
 CRAFT = ets7()
 COUNT = 37  # no multiple of any SIMD width
@@ -25,7 +26,7 @@ def plant_step(plant):
         nothing = jax.tree.map(jnp.zeros_like, p.ledger)
         return WorldRate((CraftStateRate(state=state_rate(CRAFT, p.state, vdot), ledger=nothing),))
 
-    return rk4_step(rate, (plant,), jnp.zeros(()), 0.01)[0]
+    return rk4_step(rate, WorldState((plant,)), jnp.zeros(()), 0.01)[0]
 
 
 def starts(rng, count):

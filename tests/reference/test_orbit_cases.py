@@ -4,8 +4,6 @@ Small pitch: w = n sqrt(3 (Ix - Iz) / Iy). At 20 deg the period of the pendulum 
 2 K(sin 20 deg) / pi. Thin rod: pitch sqrt(3) n, roll 2 n. Roll and yaw couple in a quartic (DeBra and Delp, 1961).
 """
 
-import dataclasses
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -85,9 +83,9 @@ def _linear_rates(inertia) -> np.ndarray:
         theta, w = x[:3], x[3:]
         quat = quaternion_multiply(jnp.asarray(start.quat_NB), quaternion_exp(theta))
         v = jnp.asarray(start.v).at[3:6].set(rest + w)
-        plant = dataclasses.replace(loop.plants[0], state=type(start)(start.p_NB, quat, start.q, v))
+        plants = loop.plants.with_states([type(start)(start.p_NB, quat, start.q, v)])
         tick, now = tick_of(system, loop), jnp.zeros(())
-        (change,) = derivative(system, (plant,), loop, {}, tick, now, now).plants
+        (change,) = derivative(system, plants, loop, {}, tick, now, now).crafts
         # To first order: theta' = (rest + w) - exp(-theta) rest, seen in axes that turn with the orbit.
         return jnp.concatenate([w - jnp.cross(rest, theta), change.state.v[3:6]])
 

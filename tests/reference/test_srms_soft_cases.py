@@ -24,7 +24,8 @@ from freefloat.dynamics import (
 )
 from freefloat.model import Spacecraft, State
 from freefloat.sim.motion.integrators import rk4_step
-from freefloat.sim.system.craft_state import CraftState, CraftStateRate, Ledger, WorldRate, zero_rate
+from freefloat.sim.system.craft_state import CraftState, CraftStateRate, Ledger
+from freefloat.sim.system.world_state import WorldRate, WorldState, zero_rate
 from support.shuttle_arm import JOINTS, at_impact
 
 
@@ -47,10 +48,10 @@ def program(modes: int) -> engine.Compiled:
     def rate(plants, *_):
         state = plants[0].state
         vdot = forward_dynamics(whole, state.q, state.v, elastic_force(whole, state.q))
-        books = zero_rate(plants).plants[0].ledger
+        books = zero_rate(plants).crafts[0].ledger
         return WorldRate((CraftStateRate(state_rate(whole, state, vdot), books),))
 
-    plants = (CraftState(start, Ledger.empty()),)
+    plants = WorldState((CraftState(start, Ledger.empty()),))
     return engine.compile(lambda plants, h: rk4_step(rate, plants, np.zeros(()), h), plants, 1e-3)
 
 
@@ -66,7 +67,9 @@ class Motion:
     def after(case: str, modes: int = 1, *, duration: float = 10.0, dt: float = 2e-4, every: int = 1) -> "Motion":
         craft, start = captured(case, modes)
         steps = round(duration / dt)
-        found = program(modes).rollout((CraftState(start, Ledger.empty()),), dt, steps=steps, record_every=every)
+        found = program(modes).rollout(
+            WorldState((CraftState(start, Ledger.empty()),)), dt, steps=steps, record_every=every
+        )
         records = jax.tree.map(lambda first, rest: np.concatenate([first[None], rest]), start, found.record[0].state)
         return Motion(craft, records, every * dt)
 

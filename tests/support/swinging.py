@@ -12,8 +12,9 @@ import numpy as np
 from freefloat.model import Clock, Effect, Spacecraft, State, World
 from freefloat.sim import begin, derivative
 from freefloat.sim.motion.integrators import rk4_step
-from freefloat.sim.system.craft_state import CraftState, Ledger, Plants, WorldRate
+from freefloat.sim.system.craft_state import CraftState, Ledger
 from freefloat.sim.system.system import Tick, assemble
+from freefloat.sim.system.world_state import WorldRate, WorldState
 from freefloat.values import record
 from freefloat.values.arrays import Matrix, Scalar, Vector
 from support.compiling import compiled
@@ -61,9 +62,9 @@ def rates_of(craft: Spacecraft, effects: tuple, state: State) -> Callable[..., W
 def _advance(
     craft: Spacecraft, effects: tuple, plant: CraftState, t: Scalar, h: Scalar, steps: jax.Array
 ) -> CraftState:
-    rate, plants = rates_of(craft, effects, plant.state), (plant,)
+    rate, plants = rates_of(craft, effects, plant.state), WorldState((plant,))
 
-    def advance_once(k: jax.Array, now: Plants) -> Plants:
+    def advance_once(k: jax.Array, now: WorldState) -> WorldState:
         return rk4_step(rate, now, t + k * h, h)
 
     return jax.lax.fori_loop(0, steps, advance_once, plants)[0]

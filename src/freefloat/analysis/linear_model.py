@@ -175,12 +175,9 @@ def _deviation_rates(system: System, start: tuple[State, ...], deviation: Vector
     sizes, forces = _sizes(system)
     dx, du = deviation[: sum(sizes)], deviation[sum(sizes) :]
     pushed, steps = _with_pushes(system, jnp.split(du, np.cumsum(forces)[:-1])), _steps(system, dx)
-    plants = tuple(
-        dataclasses.replace(plant, state=retract(plant.state, step))
-        for plant, step in zip(state.plants, steps, strict=True)
-    )
+    plants = state.plants.with_states(retract(*pair) for pair in zip(state.states, steps, strict=True))
     found = derivative(pushed, plants, state, nothing, tick, tick.t, tick.t)
-    rates = zip(state.plants, steps, found.plants, strict=True)
+    rates = zip(state.plants, steps, found.crafts, strict=True)
     return jnp.concatenate([_deviation_rate(at.state, step, rate.state).vector() for at, step, rate in rates])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import freefloat as ff
+from freefloat.actuators import Thrusters, joint_motor_channels, torque_pairs, wheel_channel
 from freefloat.control import (
     ApproachLimits,
     AttitudeFilter,
@@ -17,11 +18,9 @@ from freefloat.control import (
     ResolvedMotion,
     Turn,
 )
-from freefloat.effects import CircularOrbit, GravityGradient, JointFriction, JointSpring, Thrusters, torque_pairs
+from freefloat.effects import CircularOrbit, GravityGradient, JointFriction, JointSpring
 from freefloat.effects.contact import CompliantContact, KelvinVoigt, Plane, Sphere
 from freefloat.effects.joint_friction import Friction
-from freefloat.effects.joint_motors import joint_motor_channels
-from freefloat.effects.wheel_motors import wheel_channel
 from freefloat.model.shapes import Shape
 from freefloat.values.channels import Channel
 
@@ -55,7 +54,7 @@ def sample_channels() -> tuple[Channel, ...]:
         MechanicalGrasp("grasp", ParallelJaw(angle=0.1, closing_time=1.0), "hand", "client.ring", period=0.1),
     )
     added = [channel for part in software for channel in part.channels()]
-    added += [*thrusters.channels(), *GravityGradient(CircularOrbit(altitude=550e3)).channels(craft)]
+    added += [*thrusters.channels(craft), *GravityGradient(CircularOrbit(altitude=550e3)).channels(craft)]
     added += [*joint_motor_channels(craft, craft.layout.moving_joints), wheel_channel(craft, craft.wheel_names)]
     known = {channel.name: channel for channel in (*reversed(added), *reversed(common))}
     return tuple(reversed(list(known.values())))

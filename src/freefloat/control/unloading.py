@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from freefloat.effects.thrusters import Thrusters
+from freefloat.actuators.thrusters import Thrusters
 from freefloat.model import Spacecraft
 from freefloat.model.commands import ThrusterDuty
 from freefloat.model.part_kinds import Clock, Measurements, Software

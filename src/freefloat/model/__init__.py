@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from freefloat.model.actuator import Actuator, CommandPort, PortCommands
+from freefloat.model.actuator import Actuator, CommandPort, PortCommands, Switches
 from freefloat.model.clearance import Clearance
 from freefloat.model.commands import (
     BaseWrench,
@@ -82,6 +82,7 @@ __all__ = [
     "Software",
     "Spacecraft",
     "State",
+    "Switches",
     "ThrusterDuty",
     "Truth",
     "UniformMagneticField",

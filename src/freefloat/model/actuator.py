@@ -6,8 +6,8 @@ ports, as `PortCommands`. What nobody commands is zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Generic
 
 import jax.numpy as jnp
@@ -16,9 +16,10 @@ import numpy as np
 from freefloat.model.commands import Command
 from freefloat.model.part_kinds import Clock, Memory, Part, Truth
 from freefloat.model.spacecraft import Spacecraft
-from freefloat.values import record, static
-from freefloat.values.arrays import Numeric, Vector
+from freefloat.values import SoftwareError, record, static
+from freefloat.values.arrays import Flag, Numeric, Vector
 from freefloat.values.channels import Channel
+from freefloat.values.errors import unknown_name
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class CommandPort:
     parts: tuple[str, ...]  # what its numbers are for, in order
     drives: tuple[str, ...] = ()  # joint or wheel that each part drives, which no other command may drive
     noun: str = "part"  # what a part is called in messages
+    whole: bool = False  # its numbers belong together, such as those of a wrench: contracts do not name its parts
     kind: str = ""  # a name that ports of several actuators share, such as `thrusters.duty`; empty: its own name
 
     @property
@@ -37,25 +39,56 @@ class CommandPort:
         """Names that commands may call it by."""
         return (self.name, self.kind) if self.kind not in ("", self.name) else (self.name,)
 
+    @property
+    def contract_name(self) -> str:
+        """What contracts of outside software call it."""
+        return self.kind or self.name
+
+    def takes(self, command: Command) -> bool:
+        """Whether a command is for this port."""
+        return command.port == self.name or (command.port == self.kind and set(command.parts) <= set(self.parts))
+
 
 class PortCommands:
     """Commands for the ports of an actuator at an instant, merged from all that command it."""
 
-    def __init__(self, ports: Iterable[CommandPort], commands: Iterable[Command]) -> None:
-        commands, found = tuple(commands), {}
-        for port in ports:
-            found[port.name] = _merge(port, [command for command in commands if command.port in port.names])
+    def __init__(self, ports: Sequence[CommandPort], commands: Sequence[Sequence[Command]]) -> None:
+        """`commands`: for each port."""
         self._ports = {port.name: port for port in ports}
-        self._commanded: dict[str, tuple[tuple[str, ...], Numeric]] = found
+        self._commanded = {port.name: _merge(port, given) for port, given in zip(ports, commands, strict=True)}
 
     def __getitem__(self, port: str) -> Vector:
         """Numbers of a port, one for each of its parts; zero where nobody commands."""
         parts, numbers = self._commanded[port]
         every = self._ports[port].parts
         if parts == every:
-            return jnp.asarray(numbers)
+            return numbers
         places = np.array([every.index(part) for part in parts], dtype=int)
         return jnp.zeros(len(every)).at[places].set(numbers) if parts else jnp.zeros(len(every))
+
+    @property
+    def ports(self) -> tuple[CommandPort, ...]:
+        """The ports."""
+        return tuple(self._ports.values())
+
+    @property
+    def any_commanded(self) -> bool:
+        """Whether anybody commands any of the ports."""
+        return any(parts for parts, _ in self._commanded.values())
+
+    @property
+    def parts_by_port(self) -> dict[str, tuple[str, ...]]:
+        """Commanded parts of each port."""
+        return {port: parts for port, (parts, _) in self._commanded.items()}
+
+    def numbers_for(self, driven: str) -> list[Numeric]:
+        """Commanded numbers for a joint or a wheel that ports drive, none where nobody commands it."""
+        found = []
+        for port in self.ports:
+            parts, numbers = self._commanded[port.name]
+            own = [part for part, what in zip(port.parts, port.drives, strict=False) if what == driven]
+            found += [numbers[parts.index(part)] for part in own if part in parts]
+        return found
 
     def commanded_parts(self, port: str) -> tuple[str, ...]:
         """Parts of a port that somebody commands, in the order of the commands."""
@@ -63,7 +96,7 @@ class PortCommands:
 
     def commanded_numbers(self, port: str) -> Vector:
         """Numbers for these parts."""
-        return jnp.asarray(self._commanded[port][1])
+        return self._commanded[port][1]
 
     def with_numbers(self, port: str, numbers: Numeric) -> PortCommands:
         """The same commands with other numbers for the commanded parts of a port."""
@@ -74,28 +107,48 @@ class PortCommands:
         parts, numbers = self._commanded[port]
         if not parts:
             return self
-        changed = [change(part, jnp.asarray(numbers)[place]) for place, part in enumerate(parts)]
+        changed = [change(part, numbers[place]) for place, part in enumerate(parts)]
         return self._with(port, (parts, jnp.stack(changed)))
 
-    def _with(self, port: str, commanded: tuple[tuple[str, ...], Numeric]) -> PortCommands:
+    def changed_while(self, present: Flag, other: PortCommands) -> PortCommands:
+        """These commands, or the others, which have the same parts, while a flag is on."""
+        changed = self
+        for port, (parts, numbers) in self._commanded.items():
+            if (new := other.commanded_numbers(port)) is not numbers:
+                changed = changed._with(port, (parts, jnp.where(present, new, numbers)))
+        return changed
+
+    def _with(self, port: str, commanded: tuple[tuple[str, ...], Vector]) -> PortCommands:
         copy = PortCommands((), ())
         copy._ports, copy._commanded = self._ports, {**self._commanded, port: commanded}
         return copy
 
 
-def _merge(port: CommandPort, commands: list[Command]) -> tuple[tuple[str, ...], Numeric]:
+def commanded_parts(port: CommandPort, commands: Sequence[Command]) -> tuple[str, ...]:
+    """Parts of a port that commands for it name, each once, in their order."""
+    return tuple(dict.fromkeys(part for command in commands for part in command.parts or port.parts))
+
+
+def _merge(port: CommandPort, commands: Sequence[Command]) -> tuple[tuple[str, ...], Vector]:
     """Commanded parts of a port, and their numbers: those of several commands for one part add up."""
-    given = [(command.parts or port.parts, jnp.asarray(command.numbers)) for command in commands]
-    if not given:
+    if not commands:
         return (), jnp.zeros(0)
-    parts = tuple(part for own, _ in given for part in own)
-    if all(own == given[0][0] for own, _ in given):
-        return given[0][0], sum((numbers for _, numbers in given[1:]), given[0][1])
-    numbers = jnp.concatenate([jnp.reshape(numbers, (-1,)) for _, numbers in given])
-    if len(set(parts)) == len(parts):
-        return parts, numbers
-    distinct = tuple(dict.fromkeys(parts))
-    return distinct, jnp.zeros(len(distinct)).at[np.array([distinct.index(part) for part in parts])].add(numbers)
+    parts, numbers = commanded_parts(port, commands), [jnp.asarray(command.numbers) for command in commands]
+    if all((command.parts or port.parts) == parts for command in commands):
+        return parts, jnp.reshape(sum(numbers[1:], numbers[0]), (len(parts),))
+    together = jnp.concatenate([jnp.reshape(some, (-1,)) for some in numbers])
+    places = [parts.index(part) for command in commands for part in command.parts or port.parts]
+    return parts, together if len(places) == len(parts) else jnp.zeros(len(parts)).at[np.array(places)].add(together)
+
+
+@dataclass(frozen=True)
+class Switches:
+    """Flags (bool) of what is asked for at a tick, by connection and by braked joint."""
+
+    latch: Mapping[str, Numeric] = field(default_factory=dict)
+    release: Mapping[str, Numeric] = field(default_factory=dict)
+    brake: Mapping[str, Numeric] = field(default_factory=dict)
+    free: Mapping[str, Numeric] = field(default_factory=dict)
 
 
 @record
@@ -111,8 +164,11 @@ class Actuator(Part, Generic[Memory]):
         """Ports that the actuator accepts on a spacecraft."""
         raise NotImplementedError
 
-    def check_command(self, craft: Spacecraft, command: Command) -> None:
-        """Raise an error for a command that fits a port by name and size, but cannot be followed."""
+    def check_command(self, craft: Spacecraft, port: CommandPort, command: Command) -> None:
+        """Raise an error for a command that names parts which the port does not have."""
+        for part in command.parts:
+            if part not in port.parts:
+                raise unknown_name(craft.name, port.noun, part, port.parts)
 
     # ---- memory
 
@@ -142,6 +198,10 @@ class Actuator(Part, Generic[Memory]):
         """Prescribed rates of these coordinates [rad/s, m/s]; differentiated along the motion where they change."""
         return jnp.zeros(0)
 
+    def switches(self, u: PortCommands, clock: Clock) -> Switches:
+        """What it latches, releases, brakes and lets go at the ticks of the run."""
+        return Switches()
+
     def instants(self, memory: Memory) -> tuple[Numeric, ...]:
         """Times at which its force is not smooth [s], numbers or vectors: steps are cut there."""
         return ()
@@ -161,7 +221,13 @@ class Actuator(Part, Generic[Memory]):
     ) -> tuple[tuple[Channel, Numeric], ...]:
         """Channels with their values, where they depend on what is commanded; by default those of `observe`."""
         channels = self.channels(truth.craft)
-        return tuple(zip(channels, self.observe(truth, memory, u, clock), strict=True)) if channels else ()
+        values = tuple(self.observe(truth, memory, u, clock)) if channels else ()
+        if len(channels) != len(values):
+            raise SoftwareError(
+                f"{type(self).__name__}.observe must return {len(channels)} values, one for each channel, got "
+                f"{len(values)}."
+            )
+        return tuple(zip(channels, values, strict=True))
 
 
 def port_tables(actuators: Iterable[Actuator], craft: Spacecraft) -> dict[str, tuple[Actuator, CommandPort]]:

@@ -5,7 +5,7 @@ Each is a small frozen record with pure functions. A part names its spacecraft i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_checkable
 
@@ -34,6 +34,12 @@ class Clock:
     tick: Numeric  # int32: steps of the run since its start
     dt: float  # length of a tick [s]
     hold: float = 0.0  # how long its command is held [s]; 0: it is evaluated in every stage of the integrator
+    ticked: Scalar | None = None  # beginning of the step, where that is not now [s]
+
+    @property
+    def last_tick(self) -> Scalar:
+        """Beginning of the present step [s]."""
+        return self.t if self.ticked is None else self.ticked
 
 
 @runtime_checkable
@@ -60,6 +66,7 @@ class Truth:
     world: World
     states: tuple[State, ...]
     own: int = 0  # number of the spacecraft that the part is on
+    full_wheels: Callable[[tuple[str, ...]], Vector] | None = None  # see `actuators.wheel_motors`; None: as they spin
 
     @property
     def craft(self) -> Spacecraft:
@@ -270,10 +277,14 @@ class Sensor(Part):
         empty = {name: jnp.repeat(jnp.asarray(value)[None], slots, axis=0) for name, value in values.items()}
         return SensorMemory(empty, jnp.full(slots, -jnp.inf), jnp.zeros(slots, bool))
 
-    def sense(self, memory: SensorMemory, truth: Truth, number: Numeric, clock: Clock, works: Flag) -> SensorMemory:
-        """Take a sample now; a lost sample, or a sensor that no longer works, leaves the older samples unchanged."""
-        measured = works & self.seen(truth, number, clock)
-        values = self.measure(truth, number, clock)
+    def sample(self, memory: SensorMemory, truth: Truth, number: Numeric, clock: Clock) -> Mapping[str, Numeric]:
+        """Values of sample `number`, from the samples before it where they matter."""
+        return self.measure(truth, number, clock)
+
+    def sense(self, memory: SensorMemory, truth: Truth, number: Numeric, clock: Clock) -> SensorMemory:
+        """Take a sample now; a lost sample leaves the older ones unchanged."""
+        measured = self.seen(truth, number, clock)
+        values = self.sample(memory, truth, number, clock)
         if len(memory.taken) == 1:
             kept = {name: jnp.where(measured, value, memory.values[name][0])[None] for name, value in values.items()}
             taken = jnp.where(measured, clock.t, memory.taken[0])[None]

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from freefloat.model import Software
+from freefloat.model import CommandPort, Software
 from freefloat.outside.contract import Contract, ContractError, ContractField, merge_fields
 from freefloat.outside.link import SoftwareLink
 from freefloat.outside.port import CommandField, MessageField, SoftwarePort
@@ -172,7 +172,7 @@ def _with_port(experiment: Experiment, how: ExternalSoftware, contract: Contract
         name=contract.name,
         period=float(contract.period),
         reads=tuple(field.name for field in contract.reads),
-        gives=tuple(_command_field(system, own, field) for field in contract.gives),
+        gives=tuple(_command_field(system, own, contract, field) for field in contract.gives),
         messages=tuple(MessageField(field.name, field.shape or (), field.integer) for field in contract.tells),
     )
     parts = [part if existing is replaced else existing for existing in system.parts]
@@ -208,18 +208,27 @@ def software_number(system: System, name: str, on: str = "") -> int:
     return found[0]
 
 
-def _command_field(system: System, own: int, field: ContractField) -> CommandField:
-    if field.name != "thrusters.duty":
-        return CommandField(field.name, field.parts, field.size)
-    sets = [thrusters for thrusters in system.thrusters if system.craft_index(thrusters) == own]
-    for thrusters in sets:
-        if tuple(nozzle.name for nozzle in thrusters.nozzles) == field.parts:
-            return CommandField(field.name, field.parts, field.size, thrusters.name)
-    known = (
-        "; ".join(f"'{thrusters.name}': {', '.join(nozzle.name for nozzle in thrusters.nozzles)}" for thrusters in sets)
-        or "none"
-    )
-    raise ContractError(f"No set of thrusters has the nozzles {', '.join(field.parts)}. Sets: {known}.")
+def _command_field(system: System, own: int, contract: Contract, field: ContractField) -> CommandField:
+    """Where a command of a contract enters: the port of an actuator on the spacecraft of the software."""
+    return CommandField(_actuator_port(system, own, contract, field).name, field.parts, field.size)
+
+
+def _actuator_port(system: System, own: int, contract: Contract, field: ContractField) -> CommandPort:
+    """The port that a command of a contract is for; a unit that differs raises an error."""
+    craft = system.world.crafts[own]
+    ports = [port for _, actuator in system.actuators_of(own) for port in actuator.accepts(craft)]
+    named = [port for port in ports if field.name in (port.name, port.contract_name)]
+    fitting = [port for port in named if set(field.parts) <= set(port.parts)]
+    if not named or (len(named) > 1 and not fitting):
+        alike = [port for port in ports if port.contract_name == field.name] or ports
+        known = "; ".join(f"{port.contract_name}[{','.join(port.parts)}]" if named else port.name for port in alike)
+        raise ContractError(
+            f"Software '{contract.name}' commands {field.line()}, which no actuator of spacecraft '{craft.name}' "
+            f"accepts. Ports: {known}."
+        )
+    port = (fitting or named)[0]
+    merge_fields(f"Software '{contract.name}'", field, ContractField(field.name, field.shape, port.unit, field.parts))
+    return port
 
 
 def _complete_contract(contract: Contract, shapes: Mapping[str, tuple[int, ...]]) -> Contract:

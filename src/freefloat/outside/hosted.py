@@ -10,12 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat import engine
-from freefloat.model import Clock, Command, ThrusterDuty
-from freefloat.model.commands import numbers
+from freefloat.model import Clock, Command, CommandPort
 from freefloat.outside.binding import measurement_unit, software_number
 from freefloat.outside.contract import Contract, ContractError, ContractField
 from freefloat.outside.measurements import MeasurementLayout
-from freefloat.outside.port import name_command
 from freefloat.outside.program import InProcessProgram, require_finite
 from freefloat.outside.view import MeasurementView, interface_of, measured_shapes
 from freefloat.sim.bound_program import BoundProgram, Transfer
@@ -23,6 +21,7 @@ from freefloat.sim.experiment import Experiment
 from freefloat.sim.system.software_checks import (
     checked_call,
     initial_memory,
+    ports_for,
     remembers,
     require_commands,
     require_messages,
@@ -125,8 +124,9 @@ def _tick_answer(
     clock = Clock(t=t, tick=tick, dt=system.dt, hold=software.period or 0.0)
     if remembers(software):
         memory = require_same_memory(software, memory, software.remember(memory, y, clock))
-    commands = require_commands(system.spacecraft_of(software), software, software.command(memory, y, clock))
-    outputs = [numbers(command) for kind in kinds for command in commands if name_command(command)[0] == kind]
+    commands = require_commands(system, k, software.command(memory, y, clock))
+    named = [(_port_of(system, k, command).contract_name, command) for command in commands]
+    outputs = [command.numbers for kind in kinds for name, command in named if name == kind]
     outputs += list(require_messages(software, software.tell(memory, y, clock)).values())
     rows = [jnp.asarray(values, float).reshape(-1) for values in outputs]
     return memory, jnp.concatenate(rows) if rows else jnp.zeros(0)
@@ -144,18 +144,21 @@ def _contract(system: System, state: Any, k: int, name: str) -> Contract:
     names, commands, messages = interface_of(system, state, k)
     shapes = measured_shapes(system, state, k, names)
     parts: dict[str, tuple[str, ...]] = {}
+    units: dict[str, str] = {}
     for command in commands:
-        kind, own = name_command(command)
-        if kind in parts and not own:
+        port = _port_of(system, k, command)
+        kind = port.contract_name
+        if kind in parts and port.whole:
             raise ContractError(f"{software.title} gives two commands '{kind}', which cannot be told apart outside.")
-        parts[kind] = (*parts.get(kind, ()), *(_nozzles(system, k, command) or own))
+        units[kind] = port.unit
+        parts[kind] = (*parts.get(kind, ()), *(() if port.whole else command.parts or port.parts))
     return Contract(
         name=name or software.name or type(software).__name__,
         period=software.period,
         reads=tuple(
             ContractField(measurement, shapes[measurement], measurement_unit(measurement)) for measurement in names
         ),
-        gives=tuple(ContractField(kind, parts=own) for kind, own in parts.items()),
+        gives=tuple(ContractField(kind, unit=units[kind], parts=own) for kind, own in parts.items()),
         tells=tuple(
             ContractField(message, value.shape, "1", integer=value.dtype.kind in "iub")
             for message, value in messages.items()
@@ -163,16 +166,9 @@ def _contract(system: System, state: Any, k: int, name: str) -> Contract:
     )
 
 
-def _nozzles(system: System, k: int, command: Command) -> tuple[str, ...]:
-    if not isinstance(command, ThrusterDuty):
-        return ()
-    own = [
-        thrusters
-        for thrusters in system.thrusters
-        if system.craft_index(thrusters) == system.craft_index(system.software[k])
-    ]
-    asked = [thrusters for thrusters in own if command.thrusters in ("", thrusters.name)]
-    return tuple(nozzle.name for nozzle in asked[0].nozzles)
+def _port_of(system: System, k: int, command: Command) -> CommandPort:
+    """The actuators' port that a command is for; the first set of thrusters where it is for all."""
+    return ports_for(system, system.craft_index(system.software[k]), command)[0][1]
 
 
 def host(experiment: Experiment, software: str, *, on: str = "", name: str = "") -> HostedSoftware:

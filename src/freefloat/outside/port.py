@@ -9,34 +9,18 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.model import (
-    BaseWrench,
-    Brake,
-    Clock,
-    Command,
-    FrameForces,
-    JointRates,
-    JointTorques,
-    Latch,
-    Measurements,
-    Release,
-    Software,
-    ThrusterDuty,
-    Truth,
-    WheelTorques,
-)
+from freefloat.model import Clock, Measurements, PortCommand, Software, Truth
 from freefloat.values import Channel, record, static
 from freefloat.values.arrays import Numeric
 
 
 @dataclass(frozen=True)
 class CommandField:
-    """One command of an answer: its kind, the parts it is for, and how many numbers it has."""
+    """One command of an answer: its port, the parts it is for, and how many numbers it has."""
 
-    kind: str  # such as `joints.torque`
-    parts: tuple[str, ...] = ()  # joints, wheels, frame/axis, connections
+    port: str  # such as `joints.torque`
+    parts: tuple[str, ...] = ()  # joints, wheels, frame/axis, connections; empty: all of the port
     size: int = 1
-    thrusters: str = ""  # name of the set of thrusters
 
 
 @dataclass(frozen=True)
@@ -71,13 +55,13 @@ class SoftwarePort(Software):
         """Number of values in an answer."""
         return sum(field.size for field in (*self.gives, *self.messages))
 
-    def command(self, memory: Any, y: Measurements, clock: Clock) -> tuple[Command, ...]:
+    def command(self, memory: Any, y: Measurements, clock: Clock) -> tuple[PortCommand, ...]:
         """Commands of the present answer. Reading all measurements here wires the sensors to the port."""
         for name in self.reads:
             y[name]
         answer, commands, at = jnp.asarray(y[self.answer_port]), [], 0
         for field in self.gives:
-            commands += make_commands(field, answer[at : at + field.size])
+            commands.append(PortCommand(field.port, answer[at : at + field.size], field.parts))
             at += field.size
         return tuple(commands)
 
@@ -107,42 +91,3 @@ class SoftwarePort(Software):
         """Values of the channels: the messages of the present answer, as numbers or rows."""
         messages = self.tell(memory, y, clock)
         return tuple(messages[field.name].reshape(() if field.size == 1 else (-1,)) for field in self.messages)
-
-
-# ---- commands and their names
-
-
-def make_commands(field: CommandField, numbers: Numeric) -> list[Command]:
-    """Commands of the kind and for the parts of a field, with these numbers."""
-    kind, parts = field.kind, field.parts
-    if kind in ("latch", "release"):
-        make = Latch if kind == "latch" else Release
-        return [make(name, numbers[k]) for k, name in enumerate(parts)]
-    if kind == "frames.force":
-        frames, axes = zip(*(part.rsplit("/", 1) for part in parts), strict=True)
-        return [FrameForces(tuple(frames), numbers, "".join(axes))]
-    makers: dict[str, Any] = {
-        "joints.rate": lambda: JointRates(parts, numbers),
-        "joints.torque": lambda: JointTorques(parts, numbers),
-        "wheels.torque": lambda: WheelTorques(parts, numbers),
-        "base.wrench": lambda: BaseWrench(numbers),
-        "thrusters.duty": lambda: ThrusterDuty(numbers, field.thrusters),
-        "brake": lambda: Brake(parts, numbers),
-    }
-    return [makers[kind]()]
-
-
-def name_command(command: Command) -> tuple[str, tuple[str, ...]]:
-    """Kind of a command and the parts it is for, as in a contract; for thrusters the caller adds the nozzles."""
-    if isinstance(command, (JointRates, JointTorques)):
-        return "joints.rate" if isinstance(command, JointRates) else "joints.torque", command.joints
-    if isinstance(command, WheelTorques):
-        return "wheels.torque", command.wheels
-    if isinstance(command, (Latch, Release)):
-        return "latch" if isinstance(command, Latch) else "release", (command.connection,)
-    if isinstance(command, Brake):
-        return "brake", command.joints
-    if isinstance(command, FrameForces):
-        axes = command.axes * (len(command.frames) if len(command.axes) == 1 else 1)
-        return "frames.force", tuple(f"{frame}/{axis}" for frame, axis in zip(command.frames, axes, strict=True))
-    return ("base.wrench", ()) if isinstance(command, BaseWrench) else ("thrusters.duty", ())

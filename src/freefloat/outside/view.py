@@ -10,7 +10,8 @@ import jax.numpy as jnp
 from freefloat import engine
 from freefloat.model import Command
 from freefloat.sim.kernel import before_software
-from freefloat.sim.motion.port_bus import PortBus, SoftwareMeasurements
+from freefloat.sim.motion.measurement_bus import SoftwareMeasurements
+from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.start import zero_inputs
 from freefloat.sim.system.software_checks import checked_call, remembers
 from freefloat.sim.system.system import Inputs, System, SystemState, tick_of

@@ -36,7 +36,7 @@ def check_software(
         def once(system_state: SystemState) -> Any:
             tick = tick_of(system, system_state)
             acting = run_tick(system, system_state, {}, tick)
-            return acting, balances(system, acting.states, acting, {}, tick, tick.t, tick.t + 1e-9 * dt)
+            return acting, balances(system, acting.states, acting, {}, tick, tick.t, tick.t + 1e-9 * dt).crafts
 
         found = []
         compiled = jax.jit(once)
@@ -70,7 +70,7 @@ def _perturbed(state: SystemState, number: int) -> SystemState:
         size = _NEAR if number and np.asarray(x).dtype.kind == "f" else 0.0
         return x + size * rng.normal(size=np.shape(x)) if size else x
 
-    plants = tuple(dataclasses.replace(plant, state=_perturbed_state(plant.state, perturbed)) for plant in state.plants)
+    plants = state.plants.with_states(_perturbed_state(craft_state, perturbed) for craft_state in state.states)
     return dataclasses.replace(state, plants=plants)
 
 

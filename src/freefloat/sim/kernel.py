@@ -9,21 +9,19 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
-from freefloat.effects.failures import BlindSensor, OpenThruster
-from freefloat.effects.thrusters import Thrusters
-from freefloat.model import Clock, Sensor, State, ThrusterDuty, Truth
+from freefloat.model import Actuator, Clock, PortCommands, State, Truth
+from freefloat.model.failure import sound_part
 from freefloat.model.part_kinds import ticks_in
 from freefloat.sim.events.clearance_watch import watch_clearances
 from freefloat.sim.events.locate import step_with_events
 from freefloat.sim.events.piecewise_steps import advance_motion
 from freefloat.sim.motion.accelerations import derivative
+from freefloat.sim.motion.actuation import Actuation, commanded_torques
 from freefloat.sim.motion.integrators import RateFunction
 from freefloat.sim.motion.interactions import Flags
-from freefloat.sim.motion.port_bus import PortBus, commanded_torques
-from freefloat.sim.motion.prescribed_motion import apply_prescribed_rates, with_port_rates, with_rates_until
-from freefloat.sim.system.input_ports import command_inputs
+from freefloat.sim.motion.port_bus import PortBus
+from freefloat.sim.motion.prescribed_motion import apply_prescribed_rates, with_rates_so_far
 from freefloat.sim.system.sensed_motion import sensed_states
 from freefloat.sim.system.software_checks import checked_call, require_same_memory
 from freefloat.sim.system.system import (
@@ -32,7 +30,6 @@ from freefloat.sim.system.system import (
     System,
     SystemState,
     Tick,
-    failure_matches_sensor,
     tick_of,
     with_entry,
 )
@@ -78,7 +75,7 @@ def _advance(
 def run_tick(
     system: System, state: SystemState, inputs: Inputs, tick: Tick, parts: Numeric | None = None
 ) -> SystemState:
-    """The state after the work of a tick: sensors and software that are due, valves, and joints that take their rates.
+    """The state after the work of a tick: sensors, software and actuators that are due, joints that take their rates.
 
     Software runs in its order. Rates that it commands take effect before the next one's sensors read: a gyro that is
     read at the same tick measures the reaction already.
@@ -87,7 +84,7 @@ def run_tick(
     for k in range(len(system.wiring.software)):
         tick_state.run_software(k)
     tick_state.sense(range(len(system.sensors)))
-    state = _move_valves(tick_state.port_bus(), tick_state.due)
+    state = _run_actuators(tick_state.port_bus(), tick_state.due)
     return dataclasses.replace(state, plants=apply_prescribed_rates(system, state, inputs, tick))
 
 
@@ -105,7 +102,9 @@ class _TickState:
 
     def __init__(self, system: System, state: SystemState, inputs: Inputs, tick: Tick, parts: Numeric | None) -> None:
         self.system, self.state, self.inputs, self.tick, self._parts = system, state, inputs, tick, parts
-        self.states, self._sensed, self._count = with_port_rates(system, state, inputs, tick.t), set(), state.tick
+        self.states, self._sensed, self._count = state.states, set(), state.tick
+        if any(system.wiring.prescribed_by_inputs):
+            self.states = with_rates_so_far(self.port_bus(before_rates=True), tick.t)
 
     def port_bus(self, *, before_rates: bool = False) -> PortBus:
         """The port bus of the present state."""
@@ -132,34 +131,23 @@ class _TickState:
         system, wires = self.system, self.system.wiring.software[k]
         self.sense(wires.sensors)
         self.state = _renew_software(self.port_bus(), k, self.due)
-        somebody_looks = k + 1 < len(system.software) or len(self._sensed) < len(system.sensors) or system.thrusters
+        somebody_looks = k + 1 < len(system.software) or len(self._sensed) < len(system.sensors) or system.actuators
         if wires.prescribes and somebody_looks:
-            self.states = with_rates_until(self.port_bus(before_rates=True), k)
+            self.states = with_rates_so_far(self.port_bus(before_rates=True), self.tick.t, k)
 
 
 def _sense(system: System, state: SystemState, states: tuple[State, ...], i: int, tick: Tick, due: Due) -> SystemState:
     """The state after sensor number i has taken a sample, if it is due."""
-    sensor, wires, old = system.sensors[i], system.wiring.sensors[i], state.sensors[i]
+    wires, old = system.wiring.sensors[i], state.sensors[i]
+    sensor = system.with_failures(system.sensors[i], wires.craft)
     clock = Clock(t=tick.t, tick=tick.number, dt=system.dt, hold=sensor.period or system.dt)
-    truth, works = Truth(system.world, states, wires.craft), _works(system, sensor, tick.t)
+    truth = Truth(system.world, states, wires.craft)
 
     def sample() -> Any:
-        with checked_call(sensor, "measure"):
-            return sensor.sense(old, truth, tick.number // wires.ticks, clock, works)
+        with checked_call(system.sensors[i], "measure"):
+            return sensor.sense(old, truth, tick.number // wires.ticks, clock)
 
     return dataclasses.replace(state, sensors=with_entry(state.sensors, i, _if_due(due(wires.ticks), sample, old)))
-
-
-def _works(system: System, sensor: Sensor, t: Scalar) -> Flag:
-    working = jnp.asarray(True)
-    for failure in system.failures:
-        if (
-            isinstance(failure, BlindSensor)
-            and system.craft_index(failure) == system.craft_index(sensor)
-            and failure_matches_sensor(failure, sensor)
-        ):
-            working = working & ~failure.present(t)
-    return working
 
 
 def _renew_software(here: PortBus, k: int, due: Due) -> SystemState:
@@ -189,41 +177,25 @@ def _if_due(due: Flag | bool, new: Any, old: Any) -> Any:
     return new() if due is True else cond(due, new, lambda: old)
 
 
-def _move_valves(here: PortBus, due: Due) -> SystemState:
-    """The state with the pulses of all valves that are due: which open now, and when they close."""
-    system, state = here.system, here.state
-    valves = []
-    for thrusters, old in zip(system.thrusters, state.valves, strict=True):
-        ticks = 1 if thrusters.period is None else ticks_in(thrusters.title, thrusters.period, system.dt)
-        clock = Clock(t=here.t, tick=here.tick, dt=system.dt, hold=ticks * system.dt)
-        duty, stuck = _duty(here, thrusters), _stuck_open(system, thrusters, here.t)
-        move = partial(thrusters.actuate, old, duty, clock, stuck)
-        valves.append(_if_due(due(ticks), move, old))
-    return dataclasses.replace(state, valves=tuple(valves))
+def _run_actuators(here: PortBus, due: Due) -> SystemState:
+    """The state after all actuators with a memory that are due have renewed it."""
+    system, state, memories = here.system, here.state, list(here.state.actuators)
+    for c in range(len(system.world.crafts)):
+        for number, actuator in system.actuators_of(c):
+            sound = sound_part(actuator)
+            if number is None or type(sound).actuate is Actuator.actuate:
+                continue
+            ticks = 1 if sound.period is None else ticks_in(sound.title, sound.period, system.dt)
+            actuation = Actuation(here, c, here.t)
+            clock = dataclasses.replace(actuation.clock, hold=ticks * system.dt)
+            u = actuation.commands_for(actuator)  # now: software must not be asked within a branch
+            move = partial(_renewed_memory, actuation.truth, actuator, memories[number], u, clock)
+            memories[number] = _if_due(due(ticks), move, memories[number])
+    return dataclasses.replace(state, actuators=tuple(memories))
 
 
-def _duty(here: PortBus, thrusters: Thrusters) -> Vector:
-    """Duty that all software, or an input port, commands of a set of thrusters."""
-    system, c = here.system, here.system.craft_index(thrusters)
-    outside = [command for command in command_inputs(system, c, here.inputs) if isinstance(command, ThrusterDuty)]
-    if outside:  # the duties of all sets, one set after the other
-        sets = [other for other in system.thrusters if system.craft_index(other) == c]
-        first = sum(len(other.nozzles) for other in sets[: sets.index(thrusters)])
-        return outside[0].duty[first : first + len(thrusters.nozzles)]
-    asked = [
-        command
-        for k, wires in enumerate(system.wiring.software)
-        if wires.craft == c and wires.pushes
-        for command in here.commands(k)
-        if isinstance(command, ThrusterDuty) and command.thrusters in ("", thrusters.name)
-    ]
-    return sum((command.duty for command in asked), start=jnp.zeros(len(thrusters.nozzles)))
-
-
-def _stuck_open(system: System, thrusters: Thrusters, t: Scalar) -> Vector:
-    stuck = jnp.zeros(len(thrusters.nozzles))
-    for failure in system.failures:
-        if isinstance(failure, OpenThruster) and system.craft_index(failure) == system.craft_index(thrusters):
-            mine = np.array([float(nozzle.name == failure.thruster) for nozzle in thrusters.nozzles])
-            stuck = jnp.maximum(stuck, jnp.where(failure.present(t), 1.0, 0.0) * mine)
-    return stuck
+def _renewed_memory(truth: Truth, actuator: Actuator, old: Any, u: PortCommands, clock: Clock) -> Any:
+    sound = sound_part(actuator)
+    with checked_call(sound, "actuate"):
+        new = actuator.actuate(truth, old, u, clock)
+    return require_same_memory(sound, old, new, "actuate")

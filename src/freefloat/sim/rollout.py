@@ -17,10 +17,10 @@ from freefloat.sim.motion.adaptive_wheels import WheelWatch
 from freefloat.sim.motion.cut_steps import cutting_instants, next_instant, rate_inside
 from freefloat.sim.motion.integrators import dormand_prince_step
 from freefloat.sim.motion.prescribed_motion import apply_prescribed_rates
-from freefloat.sim.system.craft_state import Plants, WorldRate
 from freefloat.sim.system.input_ports import Signal, tabulate
 from freefloat.sim.system.system import Inputs, System, SystemState, tick_of
 from freefloat.sim.system.varied_numbers import compile_system
+from freefloat.sim.system.world_state import WorldRate, WorldState
 from freefloat.values.arrays import Scalar
 from freefloat.values.checks import require_quantity
 
@@ -213,7 +213,7 @@ def adaptive_steps(
             inputs = {port: rows[int(state.tick) - first] for port, rows in table.items()}
             state = begin(state, inputs)
             start = float(state.tick) * system.dt
-            instants = _instants(system, state) if system.thrusters else instants
+            instants = _instants(system, state) if system.actuators else instants
             plants = _between_ticks(attempt, watch, state, inputs, start, system.dt, instants, count)
             state = finish(dataclasses.replace(state, plants=plants), inputs)
         yield jax.tree.map(lambda x: np.asarray(x)[None], state)
@@ -230,7 +230,7 @@ def _begin_tick(system: System, state: SystemState, inputs: Inputs) -> SystemSta
 
 def _attempt(
     system: System,
-    plants: Plants,
+    plants: WorldState,
     state: SystemState,
     inputs: Inputs,
     t: jax.Array,
@@ -238,10 +238,10 @@ def _attempt(
     h: jax.Array,
     *,
     tolerance: float,
-) -> tuple[Plants, Scalar]:
+) -> tuple[WorldState, Scalar]:
     tick, held = tick_of(system, state), full if full.size else None
 
-    def rate(plants: Plants, now: Scalar, inside: Scalar) -> WorldRate:
+    def rate(plants: WorldState, now: Scalar, inside: Scalar) -> WorldRate:
         return derivative(system, plants, state, inputs, tick, now, inside, full=held)
 
     smooth = rate if cutting_instants(system, state) is None else rate_inside(rate, t, h)
@@ -264,7 +264,7 @@ def _between_ticks(
     length: float,
     instants: np.ndarray,
     count: AdaptiveCount,
-) -> Plants:
+) -> WorldState:
     """Integrate over one tick with steps as long as the error permits.
 
     No step crosses an instant at which a force jumps; a step ends where a wheel becomes full.

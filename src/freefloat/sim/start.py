@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import jax
@@ -11,20 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat import engine
-from freefloat.model import (
-    Brake,
-    Clock,
-    Command,
-    JointRates,
-    JointTorques,
-    Latch,
-    Release,
-    State,
-    ThrusterDuty,
-    Truth,
-    WheelTorques,
-)
-from freefloat.model.commands import SWITCHES
+from freefloat.model import Clock, Command, PortCommand, State, Truth
+from freefloat.model.actuator import commanded_parts
 from freefloat.model.part_kinds import ticks_in
 from freefloat.sim.events.clearance_watch import begin_clearances
 from freefloat.sim.events.held_start import require_free_joints, start_held
@@ -32,11 +20,15 @@ from freefloat.sim.motion.full_wheels import begin_wheel_log, limited_wheels
 from freefloat.sim.motion.interactions import begin_interactions, require_apart
 from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.system.craft_state import CraftState, Ledger
-from freefloat.sim.system.input_ports import RATE_PORT, WHEEL_PORT, port_shape
+from freefloat.sim.system.input_ports import commanded_ports, port_shape
 from freefloat.sim.system.software_checks import (
+    check_parts,
     checked_call,
     initial_memory,
+    is_switch,
+    ports_for,
     remembers,
+    require_actuator,
     require_effect,
     require_same_memory,
     require_software,
@@ -44,6 +36,7 @@ from freefloat.sim.system.software_checks import (
 from freefloat.sim.system.system import Inputs, SensorWires, SoftwareState, SoftwareWires, System, SystemState, Wiring
 from freefloat.sim.system.unmeasured import unmeasured_message
 from freefloat.sim.system.varied_numbers import compile_system
+from freefloat.sim.system.world_state import WorldState
 from freefloat.values import ModelError, SoftwareError
 from freefloat.values.arrays import is_traced
 from freefloat.values.checks import require_quantity
@@ -90,8 +83,8 @@ def _with_limited_wheels(system: System, wiring: Wiring, state: SystemState) -> 
     """The system and its state, with only those driven wheels in the wiring that can become full."""
     wiring = dataclasses.replace(wiring, limited_wheels=limited_wheels(system.world, wiring.limited_wheels))
     system = dataclasses.replace(system, wiring=wiring)
-    first = dataclasses.replace(state.plants[0], wheels=begin_wheel_log(system))
-    return system, dataclasses.replace(state, plants=(first, *state.plants[1:]))
+    plants = dataclasses.replace(state.plants, wheels=begin_wheel_log(system))
+    return system, dataclasses.replace(state, plants=plants)
 
 
 def _begin_system(system: System, states: tuple[State, ...], inputs: Inputs) -> tuple[Wiring, SystemState]:
@@ -99,20 +92,16 @@ def _begin_system(system: System, states: tuple[State, ...], inputs: Inputs) -> 
     states = tuple(jax.tree.map(jnp.asarray, craft_state) for craft_state in states)
     for port in system.ports:
         port_shape(system, port)  # raises an error for one that does not exist
+    by_inputs = tuple(_prescribed_by_inputs(system, c) for c in range(len(states)))
+    system = dataclasses.replace(system, wiring=dataclasses.replace(system.wiring, prescribed_by_inputs=by_inputs))
     for effect in system.effects:
         require_effect(effect)
-    plants = tuple(
-        CraftState(
-            craft_state,
-            jax.tree.map(jnp.asarray, Ledger.empty(connected=system.world.has_events)),
-            jax.tree.map(jnp.asarray, begin_interactions(system)) if c == 0 else (),
-        )
-        for c, craft_state in enumerate(states)
-    )
+    connected = system.world.has_events
+    crafts = tuple(CraftState(x, jax.tree.map(jnp.asarray, Ledger.empty(connected=connected))) for x in states)
+    plants = WorldState(crafts, interactions=jax.tree.map(jnp.asarray, begin_interactions(system)))
     state = SystemState(tick=jnp.zeros((), jnp.int32), plants=plants)
     system, state = _begin_sensors(system, state)
-    valves = tuple(jax.tree.map(jnp.asarray, thrusters.begin()) for thrusters in system.thrusters)
-    state = dataclasses.replace(state, valves=valves)
+    state = dataclasses.replace(state, actuators=_begin_actuators(system))
     drivers: dict[tuple[int, str], int] = {}
     objections = _Objections()
     for k in range(len(system.software)):
@@ -120,7 +109,8 @@ def _begin_system(system: System, states: tuple[State, ...], inputs: Inputs) -> 
     objections.raise_all(system)
     prescribed = tuple(_prescribed_joints(system, c) for c in range(len(states)))
     driven = tuple(wheel for c in range(len(states)) for wheel in _driven_wheels(system, c, drivers))
-    wiring = dataclasses.replace(system.wiring, prescribed=prescribed, limited_wheels=driven)
+    resting = _resting_ports(system)
+    wiring = dataclasses.replace(system.wiring, prescribed=prescribed, limited_wheels=driven, resting=resting)
     system = dataclasses.replace(system, wiring=wiring)
     require_free_joints(system)
     return system.wiring, state
@@ -200,17 +190,12 @@ def _begin_software(
             _require_possible(system, k, command, drivers)
         except SoftwareError as error:
             objections.others.append(str(error))
-    layout = system.world.crafts[c].layout
-    rates_from_outside = system.world.prefix(c) + RATE_PORT in system.ports
     wires = SoftwareWires(
         craft=c,
         ticks=ticks,
         remembers=remembers(software),
-        prescribes=()
-        if rates_from_outside
-        else tuple(j for x in commands if isinstance(x, JointRates) for j in layout.motor_coordinates(x.joints)),
-        pushes=any(not isinstance(x, (JointRates, *SWITCHES)) for x in commands),
-        switches=any(isinstance(x, SWITCHES) for x in commands),
+        commands=tuple(dict.fromkeys(command.port for command in commands)),
+        prescribes=_prescribed_by_software(system, c, commands),
         tells=tuple(messages),
         sensors=tuple(
             i for i, sensor in enumerate(system.wiring.sensors) if sensor.craft == c and names_read & set(sensor.gives)
@@ -227,13 +212,43 @@ def _begin_software(
     return dataclasses.replace(system, wiring=wiring), state
 
 
+def _begin_actuators(system: System) -> tuple[Any, ...]:
+    """Memories of all given actuators at the start."""
+    memories = []
+    for actuator in system.actuators:
+        require_actuator(actuator)
+        if actuator.period is not None:
+            _ticks(actuator, system.dt)
+        memories.append(initial_memory(actuator, actuator.begin(system.spacecraft_of(actuator))))
+    return tuple(memories)
+
+
 def _require_possible(system: System, k: int, command: Command, drivers: dict[tuple[int, str], int]) -> None:
     """Raise an error for a command that no actuator can follow."""
-    _require_one_driver(system, k, command, drivers)
-    if isinstance(command, ThrusterDuty):
-        _require_thrusters(system, k, command)
-    if isinstance(command, SWITCHES):
-        _require_switch(system, k, command)
+    software, c = system.software[k], system.craft_index(system.software[k])
+    found = ports_for(system, c, command)
+    if not found:
+        raise SoftwareError(_unknown_port_text(system, k, command))
+    for actuator, port in found:
+        if is_switch(actuator):
+            check_parts(software, system.world.crafts[c], command, actuator, port)
+        parts = command.parts or port.parts
+        driven = [what for part, what in zip(port.parts, port.drives, strict=False) if part in parts]
+        for what in driven:
+            _require_one_driver(system, k, what, drivers)
+
+
+def _unknown_port_text(system: System, k: int, command: Command) -> str:
+    """Sentence for a command to a port that no actuator of the spacecraft accepts."""
+    software, craft = system.software[k], system.spacecraft_of(system.software[k])
+    c = system.craft_index(software)
+    ports = [port.name for _, actuator in system.actuators_of(c) for port in actuator.accepts(craft)]
+    remedy = "Add the set: Thrusters(...)." if command.port.endswith(".duty") else "Add an actuator that accepts it."
+    parts = f" for {', '.join(command.parts)}" if command.parts else ""
+    return (
+        f"{software.title} commands the port '{command.port}'{parts}, which no actuator of spacecraft '{craft.name}' "
+        f"accepts. Ports: {', '.join(ports)}. {remedy}"
+    )
 
 
 def _first_answer(
@@ -257,77 +272,69 @@ def _first_answer(
     return commands, messages, names_read
 
 
-def _require_one_driver(system: System, k: int, command: Command, drivers: dict[tuple[int, str], int]) -> None:
+def _require_one_driver(system: System, k: int, name: str, drivers: dict[tuple[int, str], int]) -> None:
     """Raise an error for a joint or wheel that another command drives too; `drivers`: software by what it drives."""
-    software, kind = system.software[k], "Wheel" if isinstance(command, WheelTorques) else "Joint"
-    names = command.wheels if isinstance(command, WheelTorques) else ()
-    names = command.joints if isinstance(command, (JointRates, JointTorques)) else names
-    for name in names:
-        other = drivers.get((system.craft_index(software), name))
-        if other == k:
-            raise SoftwareError(f"{kind} '{name}' is driven twice by {software.title}. Give it one command.")
-        if other is not None:
-            raise SoftwareError(
-                f"{kind} '{name}' is driven by two parts, {system.software[other].title} and {software.title}. Keep "
-                "one, or let one contain the other."
-            )
-        drivers[system.craft_index(software), name] = k
-
-
-def _require_thrusters(system: System, k: int, command: ThrusterDuty) -> None:
-    """Raise an error for a duty of thrusters that do not exist, or of another number."""
-    software, shape = system.software[k], command.duty.shape
-    sets = [
-        thrusters for thrusters in system.thrusters if system.craft_index(thrusters) == system.craft_index(software)
-    ]
-    asked = [thrusters for thrusters in sets if command.thrusters in ("", thrusters.name)]
-    if not asked:
-        known = ", ".join(f"'{thrusters.name}'" for thrusters in sets) or "none"
-        called = f"thrusters '{command.thrusters}'" if command.thrusters else "thrusters"
+    software, c = system.software[k], system.craft_index(system.software[k])
+    kind = "Wheel" if name in system.world.crafts[c].wheel_names else "Joint"
+    other = drivers.get((c, name))
+    if other == k:
+        raise SoftwareError(f"{kind} '{name}' is driven twice by {software.title}. Give it one command.")
+    if other is not None:
         raise SoftwareError(
-            f"{software.title} commands {called}, which spacecraft '{system.spacecraft_of(software).name}' does not "
-            f"have. Sets of thrusters: {known}. Add Thrusters(...)."
+            f"{kind} '{name}' is driven by two parts, {system.software[other].title} and {software.title}. Keep "
+            "one, or let one contain the other."
         )
-    for thrusters in asked:
-        if shape != (len(thrusters.nozzles),):
-            names = ", ".join(nozzle.name for nozzle in thrusters.nozzles)
-            raise SoftwareError(
-                f"{software.title}.command must give {len(thrusters.nozzles)} numbers ({names}) in ThrusterDuty, "
-                f"got shape {shape}."
-            )
+    drivers[c, name] = k
 
 
-def _require_switch(system: System, k: int, command: Latch | Release | Brake) -> None:
-    """Raise an error for a connection or a brake that the world does not have."""
-    software, world = system.software[k], system.world
-    if isinstance(command, Brake):
-        own = world.names[system.craft_index(software)]
-        known = [brake.joint for brake in world.brakes if brake.craft == own]
-        if unknown := [joint for joint in command.joints if joint not in known]:
-            raise SoftwareError(
-                f"{software.title} brakes '{unknown[0]}', which has no brake. Brakes of '{own}': "
-                f"{', '.join(known) or 'none'}. Give it one: world.brake('{unknown[0]}')."
-            )
-        return
-    known = [connection.name for connection in world.connections]
-    if command.connection not in known:
-        raise SoftwareError(
-            f"{software.title} commands the connection '{command.connection}', which the world does not have. "
-            f"Connections: {', '.join(known) or 'none'}. Make it: world.connection('{command.connection}', ...)."
-        )
+def _prescribed_by(system: System, c: int, commands: Sequence[Command]) -> tuple[str, ...]:
+    """Coordinates of a spacecraft whose rates these commands prescribe."""
+    craft, found = system.world.crafts[c], ()
+    for _, actuator in system.actuators_of(c) if commands else ():
+        ports = actuator.accepts(craft)
+        parts = {port.name: commanded_parts(port, [x for x in commands if port.takes(x)]) for port in ports}
+        found += actuator.prescribes(craft, parts) if any(parts.values()) else ()
+    return found
+
+
+def _prescribed_by_inputs(system: System, c: int) -> tuple[str, ...]:
+    return _prescribed_by(
+        system, c, [PortCommand(port.name, np.zeros(0)) for port in commanded_ports(system, c).values()]
+    )
+
+
+def _prescribed_by_software(system: System, c: int, commands: Sequence[Command]) -> tuple[str, ...]:
+    replaced = {port.name for port in commanded_ports(system, c).values()}
+    return _prescribed_by(system, c, [command for command in commands if command.port not in replaced])
 
 
 def _prescribed_joints(system: System, c: int) -> tuple[str, ...]:
-    if system.world.prefix(c) + RATE_PORT in system.ports:
-        layout = system.world.crafts[c].layout
-        return layout.motor_coordinates(layout.moving_joints)
-    return tuple(j for wires in system.wiring.software if wires.craft == c for j in wires.prescribes)
+    by_software = (j for wires in system.wiring.software if wires.craft == c for j in wires.prescribes)
+    names = (*system.wiring.prescribed_by_inputs[c], *by_software)
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise SoftwareError(
+            f"The rate of '{twice[0]}' is prescribed twice: by an input port and by software. Keep one."
+        )
+    return names
 
 
 def _driven_wheels(system: System, c: int, drivers: dict[tuple[int, str], int]) -> list[tuple[int, str]]:
     """Wheels of a spacecraft that software or an input port drives: number of the spacecraft, name."""
-    outside = system.world.prefix(c) + WHEEL_PORT in system.ports
-    return [(c, name) for name in system.world.crafts[c].wheel_names if outside or (c, name) in drivers]
+    craft = system.world.crafts[c]
+    outside = {what for port in commanded_ports(system, c).values() for what in port.drives}
+    return [(c, name) for name in craft.wheel_names if name in outside or (c, name) in drivers]
+
+
+def _resting_ports(system: System) -> tuple[str, ...]:
+    """Full names of the ports of given actuators that neither software nor an input port commands."""
+    found = []
+    for actuator in system.actuators:
+        c = system.craft_index(actuator)
+        commanded = {name for wires in system.wiring.software if wires.craft == c for name in wires.commands}
+        commanded |= {port.name for port in commanded_ports(system, c).values()}
+        ports = actuator.accepts(system.world.crafts[c])
+        found += [system.world.prefix(c) + port.name for port in ports if not commanded & set(port.names)]
+    return tuple(found)
 
 
 def zero_inputs(system: System) -> dict[str, Any]:

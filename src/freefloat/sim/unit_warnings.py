@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from freefloat.actuators import Thrusters
 from freefloat.control.paths import Line, Path
 from freefloat.model import ModalBody, RigidBody, Spacecraft, State
 from freefloat.sim.system.system import System
@@ -43,8 +44,9 @@ def unit_warnings(system: System, start: tuple[State, ...]) -> tuple[str, ...]:
         ]
     for software in system.software:
         found += _path_warnings(software)
-    for thrusters in system.thrusters:
-        found += _thrust_warnings(thrusters, system.spacecraft_of(thrusters))
+    for actuator in system.actuators:
+        if isinstance(actuator, Thrusters):
+            found += _thrust_warnings(actuator, system.spacecraft_of(actuator))
     return tuple(found)
 
 

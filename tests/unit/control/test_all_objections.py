@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import freefloat as ff
+from freefloat.actuators import Thrusters, torque_pairs
 from freefloat.control import (
     ApproachLimits,
     AttitudeFilter,
@@ -30,7 +31,7 @@ from freefloat.control.lqr import (
     design_kalman,
     design_lqr,
 )
-from freefloat.effects import CircularOrbit, Thrusters, torque_pairs
+from freefloat.effects import CircularOrbit
 from freefloat.model import JointFlexibility
 
 SEEN = PictureNoise(position=0.01, angle=0.02)  # [m], [rad]

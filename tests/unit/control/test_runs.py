@@ -5,6 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
+from freefloat.actuators import Thrusters
+from freefloat.actuators.thrusters import STANDARD_GRAVITY, torque_pairs
 from freefloat.control import (
     AttitudeFilter,
     AttitudeHold,
@@ -16,8 +18,7 @@ from freefloat.control import (
     ResolvedMotion,
 )
 from freefloat.dynamics import momentum_about_origin
-from freefloat.effects import Friction, JointFriction, Thrusters
-from freefloat.effects.thrusters import STANDARD_GRAVITY, torque_pairs
+from freefloat.effects import Friction, JointFriction
 from freefloat.library import ets7
 from freefloat.model import Spacecraft
 from freefloat.sensors import Gyro, Imperfection, StarTracker

@@ -6,8 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from freefloat.actuators import Thrusters, torque_pairs
 from freefloat.control.unloading import MomentumUnloading
-from freefloat.effects import Thrusters, torque_pairs
 from freefloat.model import Spacecraft
 from freefloat.sensors import IdealMeasurements
 from freefloat.values import ModelError

@@ -5,10 +5,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from freefloat.actuators.failures import DeadWheel
 from freefloat.dynamics import frame_jacobian
 from freefloat.effects import Friction, GravityGradient, JointFriction, JointSpring, WrenchPulse
 from freefloat.effects.circular_orbit import CircularOrbit
-from freefloat.effects.failures import DeadWheel
 from freefloat.library import ets7
 from freefloat.model import Follow, Spacecraft, State
 from freefloat.model.part_kinds import Effect

@@ -7,10 +7,11 @@ import pytest
 
 import freefloat as ff
 from freefloat import dynamics
+from freefloat.actuators import StuckJoint
 from freefloat.control import HoldJoints, JointServo
 from freefloat.dynamics import JointRows, row_jacobian
 from freefloat.dynamics.row_response import prescribed_dofs
-from freefloat.effects import JointSpring, StuckJoint
+from freefloat.effects import JointSpring
 from freefloat.model import Follow, Spacecraft
 from freefloat.model.following import joint_place, joint_position
 from freefloat.values import ModelError, SoftwareError

@@ -8,6 +8,7 @@ import pytest
 
 import freefloat as ff
 from freefloat import control, effects, sensors
+from freefloat.effects.contact import CompliantContact, KelvinVoigt, Plane, Sphere
 from freefloat.sim.record.saved_state import SavedState
 from freefloat.values import record
 
@@ -87,11 +88,55 @@ def test_thirty_and_thirty_seconds_from_the_file_are_sixty_bit_for_bit(whole, tm
     assert second["time"].values[-1] == 60.0
 
 
+OLDER = {  # names of today, and those in files of older versions
+    ".ledger.angular_impulse_com": ".ledger.turning",
+    ".plants.crafts[": ".plants[",
+    ".plants.interactions[": ".plants[0].inner[",
+    ".plants.wheels.": ".plants[0].wheels.",
+}
+
+
+def older_name(name: str) -> str:
+    for today, before in OLDER.items():
+        name = name.replace(today, before)
+    return name
+
+
 def test_states_of_older_files_are_known_by_their_names_of_today(whole):
     arrays = whole.saved.as_arrays()
-    older = {name.replace(".ledger.angular_impulse_com", ".ledger.turning"): x for name, x in arrays.items()}
+    older = {older_name(name): values for name, values in arrays.items()}
     assert older.keys() != arrays.keys()
     assert SavedState.from_arrays(older).as_arrays().keys() == arrays.keys()
+
+
+def test_what_was_kept_at_the_first_spacecraft_is_found_in_the_world(tmp_path):
+    """A wheel that became full, and contact between bodies: both are in the file, and the run goes on from it."""
+    craft = HUB.with_wheel("wheel", axis=(0.0, 0.0, 1.0), inertia=0.1, max_momentum=0.05)
+    contact = CompliantContact("target.base", Sphere(0.1), "N", Plane(), KelvinVoigt(1e4, 10.0))
+    start = dataclasses.replace(craft.at_rest(), p_NB=np.array([0.0, 0.0, 0.2]), v=np.array([0, 0, -0.2, 0, 0, 0, 0.0]))
+    state = {"target": start, "other": dataclasses.replace(HUB.at_rest(), p_NB=np.array([5.0, 0.0, 0.0]))}
+    signal = {"target.command.wheels.torque": [0.1]}
+
+    def push(duration: float) -> ff.Experiment:
+        world = ff.World(target=craft, other=HUB)
+        return ff.Experiment.of(world, contact, state=state, duration=duration, dt=0.01, inputs=signal)
+
+    whole, first = ff.simulate(push(1.0)), ff.simulate(push(0.55))
+    assert whole["target.base.velocity"].values[-1, 2] > 0.0  # it has bounced
+    arrays = first.saved.as_arrays()
+    older = {older_name(name): values for name, values in arrays.items()}
+    kept = [name for name in older if name.startswith(("saved.end.plants[0].inner[0]", "saved.end.plants[0].wheels"))]
+    assert len(kept) == len([name for name in arrays if ".interactions[" in name or ".wheels." in name]) >= 10
+    again = dataclasses.replace(first, saved=SavedState.from_arrays(older))
+    second = ff.continue_run(again, push(0.45))
+    assert same_bits(whole, second, slice(55, 101)) == []
+
+
+def test_only_the_beginning_of_a_path_is_renamed():
+    """Software may keep what it likes in its memory."""
+    name = "saved.end.software[0].memory['.plants[0].inner[0]']"
+    arrays = {name: np.zeros(()), "saved.adaptive_step": np.zeros(())}
+    assert SavedState.from_arrays(arrays).as_arrays().keys() == arrays.keys()
 
 
 def test_stepping_from_outside_is_the_same_bit_for_bit(whole):

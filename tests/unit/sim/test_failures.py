@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-from freefloat import control, effects, sensors
+from freefloat import actuators, control, sensors
 from freefloat.values import record
 
 HUB = (
@@ -50,7 +50,7 @@ def before_and_after(plain: ff.Run, failed: ff.Run, at: float) -> None:
 @pytest.mark.parametrize("software", [Swing(), Rates(), Rates(period=0.5)], ids=["torques", "rates", "sampled rates"])
 def test_a_stuck_joint_stops_and_stays(software):
     plain = ff.simulate(HUB, software, duration=6.0, dt=0.02)
-    failed = ff.simulate(HUB, software, effects.StuckJoint(joint="tip", at=3.0), duration=6.0, dt=0.02)
+    failed = ff.simulate(HUB, software, actuators.StuckJoint(joint="tip", at=3.0), duration=6.0, dt=0.02)
     before_and_after(plain, failed, 3.0)
     assert failed.audit.holds
     later = failed["time"].values > 3.0
@@ -61,7 +61,7 @@ def test_a_stuck_joint_stops_and_stays(software):
 
 
 def test_two_joints_may_stick_one_after_the_other():
-    faults = effects.StuckJoint(joint="tip", at=2.0), effects.StuckJoint(joint="rod", at=4.0)
+    faults = actuators.StuckJoint(joint="tip", at=2.0), actuators.StuckJoint(joint="rod", at=4.0)
     run = ff.simulate(HUB, Swing(), *faults, duration=6.0, dt=0.02)
     assert run.audit.holds
     assert np.all(run["joints.rate"].values[run["time"].values > 4.0] == 0.0)
@@ -72,7 +72,7 @@ def test_two_joints_may_stick_one_after_the_other():
 def test_a_stuck_joint_loses_the_energy_of_a_plastic_stop():
     """Momentum stays; what energy the stop takes is booked as work."""
     start = dataclasses.replace(HUB.at_rest(), v=np.r_[np.zeros(6), [50.0, 0.0, 0.0], [0.3, 0.4]])
-    run = ff.simulate(HUB, effects.StuckJoint(joint="rod", at=1.0), duration=2.0, dt=0.01, state=start)
+    run = ff.simulate(HUB, actuators.StuckJoint(joint="rod", at=1.0), duration=2.0, dt=0.01, state=start)
     assert run.audit.holds
     lost = -np.diff(run["energy.kinetic"].values).min()
     assert lost > 1e-3
@@ -83,7 +83,7 @@ def test_a_stuck_joint_loses_the_energy_of_a_plastic_stop():
 def test_a_dead_wheel_gives_no_torque_and_spins_on():
     hold = control.AttitudeHold(craft=HUB, stiffness=1.0, damping=8.0, period=0.1)
     plain = ff.simulate(HUB, Swing(), hold, duration=6.0, dt=0.02)
-    failed = ff.simulate(HUB, Swing(), hold, effects.DeadWheel(wheel="wheel.z", at=3.0), duration=6.0, dt=0.02)
+    failed = ff.simulate(HUB, Swing(), hold, actuators.DeadWheel(wheel="wheel.z", at=3.0), duration=6.0, dt=0.02)
     before_and_after(plain, failed, 3.0)
     later = failed["time"].values > 3.0
     z = list(failed.data["wheel"].values).index("wheel.z")
@@ -96,7 +96,7 @@ def test_a_dead_wheel_gives_no_torque_and_spins_on():
 
 def test_a_wheel_may_recover():
     hold = control.AttitudeHold(craft=HUB, stiffness=1.0, damping=8.0, period=0.1)
-    fault = effects.DeadWheel(wheel="wheel.z", at=2.0, until=4.0)
+    fault = actuators.DeadWheel(wheel="wheel.z", at=2.0, until=4.0)
     torque = ff.simulate(HUB, Swing(), hold, fault, duration=6.0, dt=0.02)["wheels.torque"]
     dead = (torque["time"].values > 2.0) & (torque["time"].values <= 4.0)
     values = torque.sel(wheel="wheel.z").values
@@ -114,7 +114,7 @@ def test_a_blinded_sensor_keeps_its_last_measurement_and_its_time():
         Swing(),
     )
     plain = ff.simulate(HUB, *parts, duration=6.0, dt=0.02)
-    failed = ff.simulate(HUB, *parts, effects.BlindSensor(sensor="StarTracker", at=3.0), duration=6.0, dt=0.02)
+    failed = ff.simulate(HUB, *parts, actuators.BlindSensor(sensor="StarTracker", at=3.0), duration=6.0, dt=0.02)
     assert not np.any(plain["filter.condition"].values)
     told = failed["filter.condition"].values
     assert not np.any(told[failed["time"].values < 3.4])
@@ -122,10 +122,10 @@ def test_a_blinded_sensor_keeps_its_last_measurement_and_its_time():
 
 
 def test_a_thruster_that_stays_open_pushes_on():
-    thrusters = effects.Thrusters.from_nozzles(effects.torque_pairs(arm=1.0, thrust=0.1))
+    thrusters = actuators.Thrusters.from_nozzles(actuators.torque_pairs(arm=1.0, thrust=0.1))
     quiet = ff.simulate(HUB, thrusters, duration=4.0, dt=0.02)
     assert not np.any(quiet["thrusters.burning"].values)
-    fault = effects.OpenThruster(thruster="z+a", at=1.0, until=3.0)
+    fault = actuators.OpenThruster(thruster="z+a", at=1.0, until=3.0)
     open_ = ff.simulate(HUB, thrusters, fault, duration=4.0, dt=0.02)
     assert open_.audit.holds
     # Two seconds at 0.1 N: thrust times time over exhaust velocity.
@@ -137,11 +137,11 @@ def test_a_thruster_that_stays_open_pushes_on():
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        (effects.DeadWheel(wheel="wheel.w"), "wheel.w.*wheel.x, wheel.y, wheel.z"),
-        (effects.StuckJoint(joint="elbow"), "elbow.*rod, tip"),
-        (effects.StuckJoint(joint="rod", until=3.0), "may not recover"),
-        (effects.BlindSensor(sensor="camera"), "no sensor 'camera'.*ideal ones do not fail"),
-        (effects.OpenThruster(thruster="a"), "no thruster 'a'.*none"),
+        (actuators.DeadWheel(wheel="wheel.w"), "wheel.w.*wheel.x, wheel.y, wheel.z"),
+        (actuators.StuckJoint(joint="elbow"), "elbow.*rod, tip"),
+        (actuators.StuckJoint(joint="rod", until=3.0), "may not recover"),
+        (actuators.BlindSensor(sensor="camera"), "no sensor 'camera'.*ideal ones do not fail"),
+        (actuators.OpenThruster(thruster="a"), "no thruster 'a'.*none"),
     ],
     ids=lambda x: type(x).__name__ if not isinstance(x, str) else "",
 )

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import freefloat as ff
+from freefloat.actuators import Thrusters, torque_pairs
 from freefloat.control import PoseSpline, ResolvedMotion
-from freefloat.effects import Thrusters, torque_pairs
 from freefloat.scenarios.catalogue import SCENARIOS
 from freefloat.sim.experiment import Experiment
 from freefloat.sim.unit_warnings import UnitWarning, unit_warnings

@@ -15,6 +15,7 @@ from freefloat.hil.delay import predict_motion
 from freefloat.hil.loop.cycle_checks import Bounds, RobotMeasurement, check_command, check_reading
 from freefloat.hil.passivity import correct_wrench, observe_energy, port_mobility, relative_twist
 from freefloat.model import State
+from freefloat.sim.motion.actuation import Actuation
 from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.system.system import Inputs, System, SystemState, tick_of
 from freefloat.spatial import Pose, SpatialInertia
@@ -287,6 +288,7 @@ def _arm_command(
     craft, own, tick = system.world.crafts[c], state.states[c], tick_of(system, state)
     q = np.array([craft.layout.position(joint).start for joint in joints], dtype=int)
     v = np.array(craft.layout.indices(joints), dtype=int)
-    torques = PortBus(system, state, state.states, inputs, tick.t, tick.number).joint_torques(c, tick.t)
+    here = PortBus(system, state, state.states, inputs, tick.t, tick.number)
+    torques = Actuation(here, c, tick.t).joint_torques()
     torque = arm_torque(craft, nominal, relative, torques[np.arange(6, craft.layout.nv)], gravity).total
     return jnp.asarray(own.q)[q], jnp.asarray(own.v)[v], torque[v - 6]

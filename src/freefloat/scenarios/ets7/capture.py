@@ -145,8 +145,8 @@ class Ets7Capture(Scenario):
         """Camera, tracker and camera failure; empty if the target is known exactly."""
         import numpy as np
 
+        from freefloat.actuators import BlindSensor
         from freefloat.control import TargetTracker
-        from freefloat.effects import BlindSensor
         from freefloat.sensors import Ideal, Imperfection, RelativePoseCamera
 
         if (c := self.camera) is None:

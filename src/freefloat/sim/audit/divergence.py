@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -12,12 +11,12 @@ import numpy as np
 
 from freefloat.dynamics.state_rate import StateRate, retract
 from freefloat.engine import compile
-from freefloat.model import Clock, JointRates, JointTorques, WheelTorques
-from freefloat.model.commands import numbers
+from freefloat.model import Clock
 from freefloat.sim.kernel import run_tick
 from freefloat.sim.motion.accelerations import derivative
 from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.rollout import Engine, ToleranceError
+from freefloat.sim.system.software_checks import ports_for
 from freefloat.sim.system.system import System, SystemState, tick_of
 
 _CALM = 1e3  # speeds that a spacecraft may have [rad/s, m/s]; a motion beyond them is already diverging
@@ -133,7 +132,7 @@ def _software_at_fault(
     for t in start + system.dt * _STAGES:
         for k, commands in enumerate(program(state, inputs, t)):
             for command in commands:
-                answer = np.asarray(numbers(command))
+                answer = np.asarray(command.numbers)
                 if not np.all(np.isfinite(answer)):
                     place = int(np.argmin(np.isfinite(answer)))
                     sentence = f"{system.software[k].title}.command gave {answer[place]:g} at t = {t:g} s"
@@ -171,9 +170,10 @@ def _channel_of(system: System, k: int, command: Any, place: int) -> str:
     """Name of the channel that entry number `place` of a command drives."""
     c = system.wiring.software[k].craft
     layout = system.world.crafts[c].layout
-    if isinstance(command, (JointRates, JointTorques, WheelTorques)):
-        names = command.wheels if isinstance(command, WheelTorques) else command.joints
-        place = layout.velocity(names[place]).start
+    for _, port in ports_for(system, c, command)[:1]:
+        parts = command.parts or port.parts
+        if port.drives:
+            place = layout.velocity(port.drives[port.parts.index(parts[place])]).start
     before = sum(craft.layout.nv for craft in system.world.crafts[:c])
     return _channels(system)[before + min(place, layout.nv - 1)]
 
@@ -220,12 +220,13 @@ def _motion_rates(
     def rate(state: SystemState, inputs: dict[str, Any], x: Any) -> Any:
         tick = tick_of(system, state)
         acting = run_tick(system, state, inputs, tick)
-        plants = tuple(
-            dataclasses.replace(plant, state=retract(plant.state, StateRate.from_vector(x[end - n : end], layout.nq)))
-            for plant, end, n, layout in zip(state.plants, ends, lengths, layouts, strict=True)
+        moved = (
+            retract(craft_state, StateRate.from_vector(x[end - n : end], layout.nq))
+            for craft_state, end, n, layout in zip(state.states, ends, lengths, layouts, strict=True)
         )
+        plants = state.plants.with_states(moved)
         found = derivative(system, plants, acting, inputs, tick, tick.t, tick.t)
-        return jnp.concatenate([plant.state.vector() for plant in found.plants])
+        return jnp.concatenate([plant.state.vector() for plant in found.crafts])
 
     size = np.concatenate([np.concatenate([np.ones(6), 1.0 + np.abs(s.q), 1.0 + np.abs(s.v)]) for s in state.states])
     steps = np.diag(1e-6 * size)

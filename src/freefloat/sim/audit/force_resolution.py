@@ -152,8 +152,7 @@ def _ledger_values(states: SystemState, prefixes: tuple[str, ...]) -> dict[str, 
         found[f"{prefix}linear"] = np.asarray(ledger.impulse)[:, :3]
         found[f"{prefix}angular"] = np.asarray(ledger.angular_impulse_com)
         found[f"{prefix}energy"] = np.stack([ledger.inner_work, ledger.dissipated], axis=-1)
-    if states.plants[0].inner:
-        inner = states.plants[0].inner
+    if inner := states.plants.interactions:
         works = [np.sum([getattr(own, name) for own in inner], axis=0) for name in ("work", "dissipated")]
         found[f"{INTERACTION_PREFIX}energy"] = np.stack(works, axis=-1)
     return found

@@ -76,7 +76,7 @@ def _contact_histories(system: System, records: SystemState) -> Iterator[_Contac
 def _quiet_intervals(system: System, records: SystemState) -> np.ndarray:
     """Flags of intervals between records in which no contact acted, nor in those beside them."""
     busy = np.zeros(len(records.tick) - 1, bool)
-    for own in records.plants[0].inner:
+    for own in records.plants.interactions:
         busy |= np.diff(np.asarray(own.work)) != 0.0
     if system.world.has_events:
         busy |= np.diff(np.asarray(records.modes.log.count)) != 0

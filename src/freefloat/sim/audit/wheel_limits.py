@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from freefloat.effects.wheel_motors import momentum_capacity
+from freefloat.actuators.wheel_motors import momentum_capacity
 from freefloat.sim.audit.audit import AuditEntry
 from freefloat.sim.system.system import System
 

@@ -167,7 +167,7 @@ def _held_forces(
     matters = jnp.any(slips & (modes.brakes != OFF)) | jnp.any(modes.touching == 1)
 
     def forces_and_accelerations() -> tuple[Vector, Vector]:
-        now = balances(system, state.states, state, inputs, tick, t, t_inside)
+        now = balances(system, state.states, state, inputs, tick, t, t_inside).crafts
         share = now[0].connection
         assert share is not None
         return share.multipliers[sum(connection.rows for connection in world.connections) :], _joint_accelerations(

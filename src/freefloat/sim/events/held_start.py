@@ -11,7 +11,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics.manifold import return_to_rows
-from freefloat.effects.failures import StuckJoint
 from freefloat.engine import compile, compile_varied
 from freefloat.model import Connection, State, World
 from freefloat.sim.motion.constraint_rows import brake_rates, connection_error, gaps, meant_pose, out_of_reach, rows_of
@@ -39,11 +38,6 @@ def start_held(system: System, states: tuple[State, ...]) -> tuple[tuple[State, 
     modes, traced = ConstraintState.begin(world), is_traced(states, world)
     if traced and any(held_part.on for held_part in (*world.connections, *world.brakes)):
         raise UnknownStart("A world in which something is held from the start begins with numbers that are known.")
-    if any(isinstance(failure, StuckJoint) for failure in system.failures):
-        raise ModelError(
-            "StuckJoint does not go with connections, brakes and contacts yet. Use world.brake(joint) and the command "
-            "Brake in its place."
-        )
     poses = [meant_pose(connection) for connection in world.connections]
     modes = dataclasses.replace(
         modes,
@@ -80,9 +74,11 @@ def _quaternion(pose: Pose) -> Numeric:
 def require_free_joints(system: System) -> None:
     """Raise an error for a brake on a joint whose rate is prescribed."""
     for c, names in enumerate(system.wiring.prescribed):
+        stuck = [joint for _, joint in system.stuck_joints(c)]  # their brakes are never used
         for brake in system.world.brakes:
             if (
-                system.world.names[c] == brake.craft
+                brake.joint not in stuck
+                and system.world.names[c] == brake.craft
                 and system.world.crafts[c].layout.motor_coordinate(brake.joint) in names
             ):
                 raise ModelError(

@@ -21,22 +21,23 @@ from freefloat.sim.events.event_signals import Signals, event_signals, has_signa
 from freefloat.sim.events.gap_dips import dip_between
 from freefloat.sim.events.piecewise_steps import advance_motion
 from freefloat.sim.events.switching import (
-    Switches,
+    SwitchFlags,
     commanded_switches,
     effective_switches,
     fired_events,
     state_after_events,
 )
 from freefloat.sim.motion.accelerations import balances, derivative
+from freefloat.sim.motion.actuation import commanded_torques
 from freefloat.sim.motion.applied_impulses import apply_return
 from freefloat.sim.motion.constraint_forces import held_rows, prescribed_names
 from freefloat.sim.motion.constraint_rows import contact_approach, out_of_reach
 from freefloat.sim.motion.integrators import RateFunction
 from freefloat.sim.motion.interactions import Flags
-from freefloat.sim.motion.port_bus import PortBus, commanded_torques
+from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.system.constraint_state import ConstraintState, Holding, holding_case, holding_cases
-from freefloat.sim.system.craft_state import Plants, WorldRate
 from freefloat.sim.system.system import Inputs, System, SystemState, Tick
+from freefloat.sim.system.world_state import WorldRate, WorldState
 from freefloat.values import record
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
 from freefloat.values.tracing import cond
@@ -57,7 +58,7 @@ _BISECT = 4  # rounds after which a search that has not ended halves its interva
 class _Search:
     """Loop state of the search for events. A segment of the step begins at `done` and reaches to `trial` after it."""
 
-    plants: Plants  # at the beginning of the segment
+    plants: WorldState  # at the beginning of the segment
     constraints: ConstraintState
     phase: Numeric  # int32
     pending: Flag  # switches that software commanded are still to be made
@@ -97,7 +98,7 @@ def step_with_events(system: System, state: SystemState, inputs: Inputs, tick: T
     return dataclasses.replace(state, plants=plants, constraints=constraints)
 
 
-def _resolve(locator: _EventLocator, state: SystemState, pending: Flag) -> tuple[Plants, ConstraintState]:
+def _resolve(locator: _EventLocator, state: SystemState, pending: Flag) -> tuple[WorldState, ConstraintState]:
     """Plants and constraints after a step in which events occur, or may occur."""
     world = locator.system.world
     count = len(world.connections) + len(world.brakes) + len(world.contacts)
@@ -137,7 +138,9 @@ def _no_approach(contacts: int, nothing: Scalar) -> Approach | None:
     return Approach(each, each, jnp.repeat(nothing, 6 * contacts).reshape(6, contacts), each)
 
 
-def _commanded_switches(system: System, state: SystemState, inputs: Inputs, tick: Tick) -> tuple[Switches, SystemState]:
+def _commanded_switches(
+    system: System, state: SystemState, inputs: Inputs, tick: Tick
+) -> tuple[SwitchFlags, SystemState]:
     """The commanded switches that change something, and the state with the latches that were out of reach."""
     world, modes = system.world, state.modes
     here = PortBus(system, state, state.states, inputs, tick.t, tick.number)
@@ -163,7 +166,7 @@ class _EventLocator:
     """Locates and applies the events of one step: the rounds of the search loop."""
 
     def __init__(
-        self, system: System, state: SystemState, inputs: Inputs, tick: Tick, h: Scalar, asked: Switches
+        self, system: System, state: SystemState, inputs: Inputs, tick: Tick, h: Scalar, asked: SwitchFlags
     ) -> None:
         self.system, self.state, self.inputs, self.tick, self.h, self.asked = system, state, inputs, tick, h, asked
 
@@ -206,9 +209,9 @@ class _EventLocator:
         modes = dataclasses.replace(here.modes, lost=lost)
         return dataclasses.replace(here, plants=plants, constraints=modes)
 
-    def _advance(self, here: SystemState, done: Scalar, length: Scalar, case: Holding) -> tuple[Plants, Scalar]:
+    def _advance(self, here: SystemState, done: Scalar, length: Scalar, case: Holding) -> tuple[WorldState, Scalar]:
         def rate_of(on: Flags, full: Vector | None = None) -> RateFunction:
-            def rate(plants: Plants, *times: Scalar) -> WorldRate:
+            def rate(plants: WorldState, *times: Scalar) -> WorldRate:
                 given = self.system, plants, here, self.inputs, self.tick
                 return derivative(*given, *times, holding=case, on=on, full=full)
 
@@ -223,9 +226,9 @@ class _EventLocator:
 
     def apply_events(
         self, there: SystemState, fired: Numeric, *, pending: Flag, t: Scalar, events: Numeric
-    ) -> tuple[Plants, ConstraintState]:
+    ) -> tuple[WorldState, ConstraintState]:
         system = self.system
-        now = balances(system, there.states, there, self.inputs, self.tick, t, t)
+        now = balances(system, there.states, there, self.inputs, self.tick, t, t).crafts
         asked = jax.tree.map(lambda flag: flag & pending, self.asked)
         what = fired_events(system.world, there, asked, fired)
         # If one step had many bounces, the rest of them need not be resolved.
@@ -283,7 +286,7 @@ class _EventLocator:
         first: Signals,
         signals: Vector,
         event: Flag,
-        plants: Plants,
+        plants: WorldState,
         constraints: ConstraintState,
         approach: Approach | None,
     ) -> _Search:
@@ -338,7 +341,7 @@ class _Decision:
     guess: Scalar
 
 
-def return_to_held(system: System, state: SystemState, case: Holding) -> tuple[Plants, Scalar]:
+def return_to_held(system: System, state: SystemState, case: Holding) -> tuple[WorldState, Scalar]:
     """Plants after a mass-weighted return of positions and speeds to what is held, and the energy lost [J]."""
     world, states = system.world, state.states
     rows, active = held_rows(world, states, state.modes, case)

@@ -21,8 +21,8 @@ from freefloat.sim.motion.cut_steps import RateOf, advance_in_segments, cutting_
 from freefloat.sim.motion.full_wheels import CommandedTorques, advance_with_wheels
 from freefloat.sim.motion.integrators import dormand_prince_attempt, rk4_step
 from freefloat.sim.motion.interactions import Flags, Margins, margins
-from freefloat.sim.system.craft_state import Plants, WorldRate
 from freefloat.sim.system.system import System, SystemState
+from freefloat.sim.system.world_state import WorldRate, WorldState
 from freefloat.values import record
 from freefloat.values.arrays import Flag, Numeric, Scalar
 from freefloat.values.tracing import cond
@@ -44,16 +44,16 @@ def advance_motion(
     h: Scalar | float,
     share: Scalar | float,
     asked: CommandedTorques,
-) -> Plants:
+) -> WorldState:
     """Plants after an integration from time t over a length h; `share`: length of the step as a share of a tick.
 
     It is cut where a force jumps at a known instant, and where a wheel becomes full; `asked`: see `full_wheels`.
     """
 
-    def smoothly(plants: Plants, rate_of: RateOf, t: Scalar, h: Scalar | float) -> Plants:
+    def smoothly(plants: WorldState, rate_of: RateOf, t: Scalar, h: Scalar | float) -> WorldState:
         return _advance_smoothly(system, plants, rate_of, t, h, share)
 
-    def advance(plants: Plants, rate_of: RateOf, t: Scalar, h: Scalar | float) -> Plants:
+    def advance(plants: WorldState, rate_of: RateOf, t: Scalar, h: Scalar | float) -> WorldState:
         if not system.wiring.limited_wheels:
             return smoothly(plants, rate_of, t, h)
         return advance_with_wheels(system, smoothly, plants, rate_of, asked, t, jnp.asarray(h, float))
@@ -65,8 +65,8 @@ def advance_motion(
 
 
 def _advance_smoothly(
-    system: System, plants: Plants, rate_of: RateOf, t: Scalar, h: Scalar | float, share: Scalar | float
-) -> Plants:
+    system: System, plants: WorldState, rate_of: RateOf, t: Scalar, h: Scalar | float, share: Scalar | float
+) -> WorldState:
     """Plants after an integration over a length in which only forces of interactions may jump."""
     whole = rk4_step(rate_of(()), plants, t, h)
     if not system.interactions:
@@ -78,17 +78,17 @@ def _advance_smoothly(
     )
 
 
-def _stays_apart(system: System, before: Plants, after: Plants, h: Scalar | float) -> Flag:
+def _stays_apart(system: System, before: WorldState, after: WorldState, h: Scalar | float) -> Flag:
     """Whether no interaction acts in a step; only bodies that are near each other are checked closely."""
     far = jnp.asarray(True)
     for interaction in system.interactions:
         for plants in (before, after):
-            gap, speed = interaction.gap_bound(Truth(system.world, tuple(p.state for p in plants)))
+            gap, speed = interaction.gap_bound(Truth(system.world, plants.states))
             far = far & (gap > _WIDE * speed * h)
     return cond(far, lambda: jnp.asarray(True), lambda: _is_clear(system, before, after, h))
 
 
-def _is_clear(system: System, before: Plants, after: Plants, h: Scalar | float) -> Flag:
+def _is_clear(system: System, before: WorldState, after: WorldState, h: Scalar | float) -> Flag:
     """Whether no interaction acts at both ends of a step, nor in between."""
     clear = jnp.asarray(True)
     for first, last in zip(_approaches(system, before), _approaches(system, after), strict=True):
@@ -100,7 +100,7 @@ def _is_clear(system: System, before: Plants, after: Plants, h: Scalar | float) 
 class _PieceSearch:
     """Loop state: `plants` after the time `done` of the step; an attempt of the length `trial` comes next."""
 
-    plants: Plants
+    plants: WorldState
     on: Flags
     done: Scalar  # [s]
     trial: Scalar  # [s]
@@ -117,8 +117,8 @@ class _PieceSearch:
 
 
 def _advance_in_pieces(
-    system: System, plants: Plants, rate_of: RateOf, t: Scalar, h: Scalar, share: Scalar | float
-) -> Plants:
+    system: System, plants: WorldState, rate_of: RateOf, t: Scalar, h: Scalar, share: Scalar | float
+) -> WorldState:
     tolerance = PIECE_TOLERANCE * jnp.maximum(jnp.asarray(share, float), _FINEST) ** _ORDER
     here = _margins(system, plants)
     on = _flags(here)
@@ -214,12 +214,12 @@ def _guess(low: Scalar, high: Scalar, at_low: Scalar, at_high: Scalar, rounds: N
     return jnp.where(halve, 0.5 * (low + high), jnp.minimum(straight, high))
 
 
-def _margins(system: System, plants: Plants) -> Margins:
-    return margins(system, tuple(plant.state for plant in plants), plants[0].inner)
+def _margins(system: System, plants: WorldState) -> Margins:
+    return margins(system, plants.states, plants.interactions)
 
 
-def _approaches(system: System, plants: Plants) -> tuple[Approach, ...]:
-    truth = Truth(system.world, tuple(plant.state for plant in plants))
+def _approaches(system: System, plants: WorldState) -> tuple[Approach, ...]:
+    truth = Truth(system.world, plants.states)
     return tuple(interaction.approach(truth) for interaction in system.interactions)
 
 
@@ -241,30 +241,30 @@ def _smallest(found: Margins, on: Flags) -> Scalar:
 
 def _size(error: WorldRate) -> Scalar:
     """Largest error of the motion and of the states of interactions, in SI units."""
-    parts = [jnp.ravel(x) for x in jax.tree.leaves([plant.state for plant in error.plants])]
-    parts += [jnp.ravel(x) for x in jax.tree.leaves([own.state for own in error.plants[0].inner])]
+    parts = [jnp.ravel(x) for x in jax.tree.leaves([plant.state for plant in error.crafts])]
+    parts += [jnp.ravel(x) for x in jax.tree.leaves([own.state for own in error.interactions])]
     return jnp.max(jnp.abs(jnp.concatenate(parts)))
 
 
-def _settle_interactions(system: System, plants: Plants, on: Flags) -> Plants:
+def _settle_interactions(system: System, plants: WorldState, on: Flags) -> WorldState:
     """The plants after a piece, with interactions adapted to changed flags, and their lost energy and most work."""
     settled = []
-    for interaction, own, flag in zip(system.interactions, plants[0].inner, on, strict=True):
+    for interaction, own, flag in zip(system.interactions, plants.interactions, on, strict=True):
         state, lost = interaction.reset_inner_state(own.state, flag)
         most = jnp.maximum(own.turnover, jnp.abs(own.work))
         settled.append(dataclasses.replace(own, state=state, dissipated=own.dissipated + lost, turnover=most))
-    return (dataclasses.replace(plants[0], inner=tuple(settled)), *plants[1:])
+    return dataclasses.replace(plants, interactions=tuple(settled))
 
 
-def _count_unfinished(last: _PieceSearch, h: Scalar) -> Plants:
+def _count_unfinished(last: _PieceSearch, h: Scalar) -> WorldState:
     """The plants after the step, with a step that was left unfinished counted."""
     left = last.done < h
-    inner = tuple(
+    counted = tuple(
         dataclasses.replace(
             own,
             unfinished=own.unfinished + jnp.where(left, 1.0, 0.0),
             covered=jnp.where(left, jnp.minimum(own.covered, last.done / h), own.covered),
         )
-        for own in last.plants[0].inner
+        for own in last.plants.interactions
     )
-    return (dataclasses.replace(last.plants[0], inner=inner), *last.plants[1:])
+    return dataclasses.replace(last.plants, interactions=counted)

@@ -6,6 +6,8 @@ Positions never jump. Speeds do, and what that takes is recorded: momentum hande
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -14,9 +16,11 @@ from freefloat.dynamics.contact import contact_impact
 from freefloat.dynamics.impact import Impact, row_impact
 from freefloat.dynamics.relative_rows import Rows, row_bias, row_count, row_velocity
 from freefloat.dynamics.row_response import row_response
-from freefloat.model import Brake, Latch, Release, State, World
+from freefloat.model import Actuator, State, Switches, World
+from freefloat.model.failure import sound_part
 from freefloat.sim.events.entries import EventFlags, log_events
 from freefloat.sim.motion.accelerations import Balance
+from freefloat.sim.motion.actuation import Actuation
 from freefloat.sim.motion.applied_impulses import apply_impact
 from freefloat.sim.motion.constraint_forces import prescribed_names
 from freefloat.sim.motion.constraint_rows import (
@@ -40,8 +44,8 @@ _PRESSED = 1e-12  # [m/s2]: what presses a contact no more does not keep it clos
 
 
 @record
-class Switches:
-    """Switches that software commands at a tick: flags for each connection and brake."""
+class SwitchFlags:
+    """Switches that are commanded at a tick: flags for each connection and brake."""
 
     latch: Numeric
     release: Numeric
@@ -49,27 +53,47 @@ class Switches:
     free: Numeric
 
 
-def commanded_switches(here: PortBus) -> Switches:
-    """Switches that all software and the input ports command."""
-    world, software = here.system.world, here.system.wiring.software
+def commanded_switches(here: PortBus) -> SwitchFlags:
+    """Switches that all actuators, failures and the input ports ask for."""
+    system, world = here.system, here.system.world
     names = [connection.name for connection in world.connections]
     brakes = [(brake.craft, brake.joint) for brake in world.brakes]
     latch, release, brake, free = (jnp.zeros(len(x), bool) for x in (names, names, brakes, brakes))
-    for k, wires in enumerate(software):
-        for command in here.commands(k) if wires.switches else ():
-            if isinstance(command, Latch):
-                i = names.index(command.connection)
-                latch = latch.at[i].set(latch[i] | (jnp.asarray(command.now) > 0))
-            elif isinstance(command, Release):
-                i = names.index(command.connection)
-                release = release.at[i].set(release[i] | (jnp.asarray(command.now) > 0))
-            elif isinstance(command, Brake):
-                for j, joint in enumerate(command.joints):
-                    i = brakes.index((world.names[wires.craft], joint))
-                    brake, free = brake.at[i].set(command.on[j] > 0.5), free.at[i].set(command.on[j] <= 0.5)
+    for c, own in enumerate(world.names):
+        for switches in _switches_of_actuators(Actuation(here, c, here.t)):
+            latch, release = _with_flags(latch, names, switches.latch), _with_flags(release, names, switches.release)
+            brake = _with_flags(brake, brakes, {(own, joint): flag for joint, flag in switches.brake.items()})
+            free = _with_flags(free, brakes, {(own, joint): flag for joint, flag in switches.free.items()})
     latch, release = _with_port_flags(here, [connection_port(name) for name in names], latch, release)
     brake, free = _with_port_flags(here, [brake_port(world, brake) for brake in world.brakes], brake, free)
-    return Switches(latch & ~release, release, brake, free)
+    stuck = _stuck_brakes(system, brakes, here.t)
+    return SwitchFlags(latch & ~release, release, brake | stuck, free & ~stuck)
+
+
+def _switches_of_actuators(actuation: Actuation) -> list[Switches]:
+    return [
+        actuator.switches(u, actuation.clock)
+        for actuator, _, u in actuation.actuators()
+        if type(sound_part(actuator)).switches is not Actuator.switches
+    ]
+
+
+def _with_flags(flags: Numeric, known: Sequence[Any], asked: Mapping[Any, Numeric]) -> Numeric:
+    for name, flag in asked.items():
+        place = known.index(name)
+        flags = flags.at[place].set(flags[place] | flag)
+    return flags
+
+
+def _stuck_brakes(system: System, brakes: list[tuple[str, str]], t: Scalar) -> Numeric:
+    """Flags of the brakes that hold a stuck joint."""
+    stuck = jnp.zeros(len(brakes), bool)
+    for c, own in enumerate(system.world.names):
+        for failure, joint in system.stuck_joints(c):
+            if not system.is_prescribed(c, joint):
+                place = brakes.index((own, joint))
+                stuck = stuck.at[place].set(stuck[place] | failure.present(t))
+    return stuck
 
 
 def _with_port_flags(here: PortBus, ports: list[str], on: Numeric, off: Numeric) -> tuple[Numeric, Numeric]:
@@ -81,10 +105,10 @@ def _with_port_flags(here: PortBus, ports: list[str], on: Numeric, off: Numeric)
     return on, off
 
 
-def effective_switches(state: SystemState, asked: Switches) -> Switches:
+def effective_switches(state: SystemState, asked: SwitchFlags) -> SwitchFlags:
     """The commanded switches that change the present state."""
     modes = state.modes
-    return Switches(
+    return SwitchFlags(
         latch=asked.latch & (modes.latched == 0),
         release=asked.release & (modes.latched == 1),
         brake=asked.brake & (modes.brakes == OFF),
@@ -92,7 +116,7 @@ def effective_switches(state: SystemState, asked: Switches) -> Switches:
     )
 
 
-def fired_events(world: World, state: SystemState, asked: Switches, fired: Numeric) -> EventFlags:
+def fired_events(world: World, state: SystemState, asked: SwitchFlags, fired: Numeric) -> EventFlags:
     """Event flags from the commanded switches and from the signals that fired (connections, brakes, contacts)."""
     modes, n, b = state.modes, len(world.connections), len(world.brakes)
     fired = fired if fired.size else jnp.zeros(n + b + len(world.contacts), bool)
@@ -127,7 +151,7 @@ def state_after_events(
     rests, kept = rests & ~thrown, jnp.where(thrown, 0, modes.touching).astype(jnp.int32)
     what = dataclasses.replace(what, lift=what.lift | (thrown & (old.touching == 1)))
     plants = apply_impact(system, state.plants, every, impact)
-    moved = tuple(plant.state for plant in plants)
+    moved = plants.states
     modes = dataclasses.replace(
         modes,
         brakes=_after_impact(world, moved, modes, what),

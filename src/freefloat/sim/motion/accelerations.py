@@ -16,20 +16,22 @@ from freefloat.dynamics.inner_motion import (
     without_drift,
 )
 from freefloat.dynamics.state_rate import state_rate
-from freefloat.effects.failures import StuckJoint
-from freefloat.model import State
+from freefloat.model import Failure, State
+from freefloat.sim.motion.actuation import Actuation
 from freefloat.sim.motion.constraint_forces import constrained_accelerations, slip_forces
 from freefloat.sim.motion.interactions import Flags, actions, inner_rates
-from freefloat.sim.motion.port_bus import Flow, PortBus
+from freefloat.sim.motion.measurement_bus import Flow
+from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.motion.prescribed_motion import (
-    stuck_joints,
+    free_stuck_joints,
+    prescribed_rates,
     with_prescribed_rates,
     with_speeds_on_rows,
-    zero_stuck_rates,
 )
 from freefloat.sim.system.constraint_state import Holding
-from freefloat.sim.system.craft_state import CraftStateRate, Exchange, InteractionState, Ledger, Plants, WorldRate
+from freefloat.sim.system.craft_state import CraftStateRate, Exchange, Ledger
 from freefloat.sim.system.system import Inputs, System, SystemState, Tick
+from freefloat.sim.system.world_state import InteractionState, WorldRate, WorldState
 from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import cross
 from freefloat.values import record
@@ -47,7 +49,14 @@ class Balance:
     heat: Scalar  # power lost in damping, and in brakes that slip [W]
     connection: ConnectionShare | None = None  # None in a world where nothing can be held
     touch: Vector | None = None  # generalised force of interactions, a part of the force; None where there are none
-    inner: tuple[InteractionState, ...] = ()  # rates of what is between bodies, at the first spacecraft
+
+
+@record
+class WorldBalance:
+    """Motion and forces of all spacecraft at an instant, and the rates of interactions between bodies."""
+
+    crafts: tuple[Balance, ...]
+    interactions: tuple[InteractionState, ...] = ()  # their rates
 
 
 @record
@@ -73,7 +82,7 @@ def balances(
     inner: tuple[InteractionState, ...] | None = None,
     on: Flags | None = None,
     full: Vector | None = None,
-) -> tuple[Balance, ...]:
+) -> WorldBalance:
     """Accelerations and forces at time t of the step since a tick; `t_inside`: see integrators.
 
     `holding`: which connections, brakes and contacts hold, where that is known beforehand. `inner`: states of
@@ -82,21 +91,22 @@ def balances(
     """
     crafts, every = system.world.crafts, range(len(states))
     before = PortBus(system, state, states, inputs, t, tick.number, before_rates=True)
-    rates = [zero_stuck_rates(system, c, before.prescribed_rates(c), tick.t) for c in every]
+    rates = [prescribed_rates(before, c, tick.t) for c in every]
     states = tuple(with_prescribed_rates(system, c, states[c], rates[c]) for c in every)
     if holding != "nothing" and not all(rates_are_held(system, c) for c in every) and system.world.has_events:
         states = with_speeds_on_rows(system, states, state)  # rows that are off change nothing
-    here = PortBus(system, state, states, inputs, t_inside, tick.number, full=full)
+    here = PortBus(system, state, states, inputs, t_inside, tick.number)
     dampings = [damping_force(crafts[c], states[c].q, states[c].v) for c in every]
-    forces = tuple(here.force(c, tick.t) + elastic_force(crafts[c], states[c].q) + dampings[c] for c in every)
+    pushes = [Actuation(here, c, tick.t, full=full).force() for c in every]
+    forces = tuple(pushes[c] + elastic_force(crafts[c], states[c].q) + dampings[c] for c in every)
     if not system.interactions:
-        return _free_balances(here, forces, dampings, tick, holding)
-    inner = state.plants[0].inner if inner is None else inner
+        return WorldBalance(_free_balances(here, forces, dampings, tick, holding))
+    inner = state.plants.interactions if inner is None else inner
     found = actions(system, states, inner, on, t_inside, tick.number)
     touch = [sum((action.forces[c] for action in found), jnp.zeros(crafts[c].layout.nv)) for c in every]
     moving = _free_balances(here, tuple(forces[c] + touch[c] for c in every), dampings, tick, holding)
-    own = inner_rates(system, states, inner, found)
-    return tuple(dataclasses.replace(moving[c], touch=touch[c], inner=own if c == 0 else ()) for c in every)
+    touched = tuple(dataclasses.replace(moving[c], touch=touch[c]) for c in every)
+    return WorldBalance(touched, inner_rates(system, states, inner, found))
 
 
 def _free_balances(
@@ -163,7 +173,7 @@ def _prescribed_accelerations(here: PortBus, forces: tuple[Vector, ...], tick: T
         later = PortBus(
             system, here.state, here.states, here.inputs, here.t + s, here.tick, before_rates=True, flow=Flow(s, forces)
         )
-        return tuple(zero_stuck_rates(system, c, later.prescribed_rates(c), tick.t) for c in range(len(forces)))
+        return tuple(prescribed_rates(later, c, tick.t) for c in range(len(forces)))
 
     return jax.jvp(rates, (jnp.zeros(()),), (jnp.ones(()),))[1]
 
@@ -176,12 +186,12 @@ def _accelerate(
     # The drift does not change the physics, but it costs digits: m v^2 at 7500 m/s is far larger than the torques.
     still = without_drift(state.v)
 
-    def solve(given: tuple[str, ...], a: Vector, failures: tuple[StuckJoint, ...]) -> tuple[Vector, Vector]:
+    def solve(given: tuple[str, ...], a: Vector, failures: tuple[tuple[Failure, str], ...]) -> tuple[Vector, Vector]:
         if failures:  # a branch for each joint that may have stuck
-            first, *rest = failures
+            (first, joint), *rest = failures
             return cond(
                 first.present(ticked),
-                lambda: solve((*given, first.joint), jnp.append(a, 0.0), tuple(rest)),
+                lambda: solve((*given, joint), jnp.append(a, 0.0), tuple(rest)),
                 lambda: solve(given, a, tuple(rest)),
             )
         if not given:
@@ -190,13 +200,12 @@ def _accelerate(
 
     if system.world.is_held(c):
         joints, acceleration = ("base", *joints), jnp.concatenate([jnp.zeros(6), acceleration])
-    free = tuple(failure for failure in stuck_joints(system, c) if failure.joint not in joints)
-    return solve(joints, acceleration, free)
+    return solve(joints, acceleration, free_stuck_joints(system, c))
 
 
 def derivative(
     system: System,
-    plants: Plants,
+    plants: WorldState,
     state: SystemState,
     inputs: Inputs,
     tick: Tick,
@@ -207,10 +216,11 @@ def derivative(
     on: Flags | None = None,
     full: Vector | None = None,
 ) -> WorldRate:
-    """Rates of all spacecraft, their ledgers included."""
-    states, inner = tuple(plant.state for plant in plants), plants[0].inner
+    """Rates of all spacecraft, their ledgers and interactions included."""
+    states, inner = plants.states, plants.interactions
     now = balances(system, states, state, inputs, tick, t, t_inside, holding=holding, inner=inner, on=on, full=full)
-    return WorldRate(tuple(_plant_rate(system, c, balance) for c, balance in enumerate(now)))
+    crafts = tuple(_plant_rate(system, c, balance) for c, balance in enumerate(now.crafts))
+    return WorldRate(crafts, now.interactions)
 
 
 def _plant_rate(system: System, c: int, now: Balance) -> CraftStateRate:
@@ -233,5 +243,4 @@ def _plant_rate(system: System, c: int, now: Balance) -> CraftStateRate:
             angular_impulse_com=X_NB.R @ (angular(wrench) - cross(com, linear(wrench))),
             exchange=exchange,
         ),
-        inner=now.inner,
     )

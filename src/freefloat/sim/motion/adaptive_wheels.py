@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from freefloat.sim.motion.actuation import commanded_torques
 from freefloat.sim.motion.full_wheels import OVER, TOGETHER, held_full, logged_wheels, most_momenta, wheel_momenta
-from freefloat.sim.motion.port_bus import commanded_torques
-from freefloat.sim.system.craft_state import Plants
 from freefloat.sim.system.system import Inputs, System, SystemState, tick_of
 from freefloat.sim.system.varied_numbers import compile_system
+from freefloat.sim.system.world_state import WorldState
 from freefloat.values.arrays import Scalar, Vector
 
-Reach = Callable[[float], tuple[Plants, Any]]  # plants after an attempt of a length [s], and its error
+Reach = Callable[[float], tuple[WorldState, Any]]  # plants after an attempt of a length [s], and its error
 
 
 class WheelWatch:
@@ -32,7 +32,7 @@ class WheelWatch:
         """Begin a segment, at a tick or where a force jumps: all wheels are watched again."""
         self._passed = np.zeros(self.full.size, bool)
 
-    def hold_full_wheels(self, plants: Plants, state: SystemState, inputs: Inputs, t: float) -> Plants:
+    def hold_full_wheels(self, plants: WorldState, state: SystemState, inputs: Inputs, t: float) -> WorldState:
         """The plants at the beginning of an attempt, with newly full wheels in the log; flags of full wheels stay."""
         if not self.full.size:
             return plants
@@ -71,8 +71,8 @@ def _crossing(room: Callable[[float], float], h: float) -> float:
 
 
 def _wheel_state(
-    system: System, plants: Plants, state: SystemState, inputs: Inputs, t: Scalar
-) -> tuple[Plants, Vector, Vector, Vector]:
+    system: System, plants: WorldState, state: SystemState, inputs: Inputs, t: Scalar
+) -> tuple[WorldState, Vector, Vector, Vector]:
     """Plants with their log, flags of full wheels, momenta of limited wheels and their largest momenta [N m s]."""
     asked = commanded_torques(system, state, inputs, tick_of(system, state))(plants, t)
     momenta, full = wheel_momenta(system, plants), held_full(system, plants, asked)

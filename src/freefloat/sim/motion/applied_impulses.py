@@ -16,14 +16,15 @@ from freefloat.dynamics.manifold import ReturnedStates
 from freefloat.dynamics.relative_rows import Rows
 from freefloat.model import Spacecraft, State
 from freefloat.sim.motion.constraint_forces import exchanged_forces
-from freefloat.sim.system.craft_state import Exchange, Ledger, Plants
+from freefloat.sim.system.craft_state import Exchange, Ledger
 from freefloat.sim.system.system import System
+from freefloat.sim.system.world_state import WorldState
 from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import cross
 from freefloat.values.arrays import Vector
 
 
-def apply_impact(system: System, plants: Plants, rows: tuple[Rows, ...], impact: Impact) -> Plants:
+def apply_impact(system: System, plants: WorldState, rows: tuple[Rows, ...], impact: Impact) -> WorldState:
     """All spacecraft after an impact, with its work and impulses in their ledgers."""
     after = tuple(dataclasses.replace(plant.state, v=v) for plant, v in zip(plants, impact.speeds, strict=True))
     return _with_impulses(system, plants, rows, impact.impulse, after, impact.prescribed)
@@ -51,21 +52,21 @@ def with_inner_impulse(
     )
 
 
-def apply_return(system: System, plants: Plants, rows: tuple[Rows, ...], back: ReturnedStates) -> Plants:
+def apply_return(system: System, plants: WorldState, rows: tuple[Rows, ...], back: ReturnedStates) -> WorldState:
     """All spacecraft after their return onto the rows, with its work and impulses in their ledgers."""
     return _with_impulses(system, plants, rows, back.impulse, back.states)
 
 
 def _with_impulses(
     system: System,
-    plants: Plants,
+    plants: WorldState,
     rows: tuple[Rows, ...],
     impulse: Vector,
     after: tuple[State, ...],
     motors: tuple[Vector, ...] | None = None,
-) -> Plants:
+) -> WorldState:
     """The plants with new states after impulses along the rows, and of motors; in their ledgers too."""
-    crafts, states = system.world.crafts, tuple(plant.state for plant in plants)
+    crafts, states = system.world.crafts, plants.states
     pushes = row_forces(crafts, states, rows, impulse)
     shared = exchanged_forces(system.world, states, rows, impulse, pushes)
     found = []
@@ -74,7 +75,7 @@ def _with_impulses(
         ledger = ledger_after_impulse(crafts[c], plant.state, after[c].v, plant.ledger, whole)
         ledger = _with_exchange(ledger, plant.state, after[c].v, pushes[c], shared[c])
         found.append(dataclasses.replace(plant, state=after[c], ledger=ledger))
-    return tuple(found)
+    return plants.with_crafts(found)
 
 
 def _with_exchange(ledger: Ledger, state: State, v: Vector, push: Vector, shared: Vector) -> Ledger:

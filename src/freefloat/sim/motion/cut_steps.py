@@ -1,8 +1,9 @@
 """Steps that are cut at known instants: where a force jumps, a segment ends and the next begins.
 
-A step of any integrator is exact to its order only where the forces are smooth. Effects report the instants at which
-theirs are not, and valves when they close. Each segment between two of them is a step of its own, on whose side of the
-instants the forces are evaluated. A system whose parts have no such instants has no loop here at all.
+A step of any integrator is exact to its order only where the forces are smooth. Effects and actuators report the
+instants at which theirs are not, such as those at which valves close. Each segment between two of them is a step of its
+own, on whose side of the instants the forces are evaluated. A system whose parts have no such instants has no loop here
+at all.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.sim.motion.integrators import RateFunction
-from freefloat.sim.system.craft_state import Plants, WorldRate
 from freefloat.sim.system.system import System, SystemState
+from freefloat.sim.system.world_state import WorldRate, WorldState
 from freefloat.values.arrays import Scalar, Vector
 
 _ROUNDING = 8.0 * np.finfo(float).eps  # of the time: a tick is a rounded number, and so is an instant
 
 # Makes rates from flags of interactions (none at all: no interaction acts) and, where held, which wheels are full.
 RateOf = Callable[..., RateFunction]
-Advance = Callable[[Plants, RateOf, Scalar, Any], Plants]  # plants, their rates, from time t over a length h
+Advance = Callable[[WorldState, RateOf, Scalar, Any], WorldState]  # plants, their rates, from time t over a length h
 
 
 def cutting_instants(system: System, state: SystemState) -> Vector | None:
@@ -32,13 +33,14 @@ def cutting_instants(system: System, state: SystemState) -> Vector | None:
     Valves close as they were set at the last tick.
     """
     found = [jnp.asarray(instant, float)[None] for effect in system.effects for instant in effect.instants()]
-    found += [pulses.closing_instants() for pulses in state.valves]
+    for memory, actuator in zip(state.actuators, system.actuators, strict=True):
+        found += [jnp.reshape(jnp.asarray(instant, float), (-1,)) for instant in actuator.instants(memory)]
     return jnp.concatenate(found) if found else None
 
 
 def advance_in_segments(
-    advance: Advance, instants: Vector, plants: Plants, rate_of: RateOf, t: Scalar, h: Scalar, share: Scalar | float
-) -> Plants:
+    advance: Advance, instants: Vector, plants: WorldState, rate_of: RateOf, t: Scalar, h: Scalar, share: Scalar | float
+) -> WorldState:
     """Integrate from t over h, segment by segment: one more than there are instants inside, at most.
 
     Where h is only a `share` of a step, the segments of a step that has instants are made in so many parts each: a push
@@ -51,7 +53,7 @@ def advance_in_segments(
     in_step = jnp.any((since > h - step + close) & (since < step - close))  # or in the one before or after
     finer = jnp.where(in_step, share, 1.0)
 
-    def segment(reached: tuple[Plants, Scalar]) -> tuple[Plants, Scalar]:
+    def segment(reached: tuple[WorldState, Scalar]) -> tuple[WorldState, Scalar]:
         here, done = reached
         last = jnp.min(jnp.where((since > done + close) & (since < h - close), since, h))
         first = jnp.max(jnp.where((since > close) & (since <= done + close), since, 0.0))
@@ -76,7 +78,7 @@ def rate_inside(rate: RateFunction, t: Scalar, h: Scalar) -> RateFunction:
     """The rates with the time at which forces are evaluated kept inside a segment from t over h, off both its ends."""
     margin = jnp.minimum(0.25 * h, 2.0 * _ROUNDING * (jnp.abs(t) + h))
 
-    def clamped_rate(plants: Plants, now: Scalar, inside: Scalar) -> WorldRate:
+    def clamped_rate(plants: WorldState, now: Scalar, inside: Scalar) -> WorldRate:
         return rate(plants, now, jnp.clip(inside, t + margin, t + h - margin))
 
     return clamped_rate

@@ -2,7 +2,7 @@
 
 Which wheels are full is held over a segment of a step, so that no torque jumps inside one. A segment ends where a
 wheel reaches its largest momentum (regula falsi, Illinois). A system without wheels that have a finite `max_momentum`
-and a driver has no loop here at all. Its torque is limited in `effects.wheel_motors`.
+and a driver has no loop here at all. Its torque is limited in `actuators.wheel_motors`.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.effects.wheel_motors import full_wheels, momentum_capacity, spin_momentum
+from freefloat.actuators.wheel_motors import full_wheels, momentum_capacity, spin_momentum
 from freefloat.model import World
 from freefloat.sim.motion.cut_steps import Advance, RateOf
-from freefloat.sim.system.craft_state import Plants, WheelLog
 from freefloat.sim.system.system import System, SystemState
+from freefloat.sim.system.world_state import WheelLog, WorldState
 from freefloat.values import record
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vector, is_traced
 
-CommandedTorques = Callable[[Plants, Scalar], Vector]  # torques that all software asks of the limited wheels, at a time
+# Torques that all software asks of the limited wheels, at a time.
+CommandedTorques = Callable[[WorldState, Scalar], Vector]
 OVER = 1e-12  # relative: a wheel has more than it can have
 TOGETHER = 1e-11  # relative: it has become full with the one that was located
 _NARROW = 1e-15  # of the step, and of the time
@@ -41,13 +42,13 @@ def limited_wheels(world: World, driven: tuple[tuple[int, str], ...]) -> tuple[t
     )
 
 
-def wheel_momenta(system: System, plants: Plants) -> Vector:
+def wheel_momenta(system: System, plants: WorldState) -> Vector:
     """Spin momentum of every limited wheel [N m s]."""
     crafts = system.world.crafts
     return jnp.concatenate([spin_momentum(crafts[c], plants[c].state, (w,)) for c, w in system.wiring.limited_wheels])
 
 
-def held_full(system: System, plants: Plants, asked: Vector) -> Vector:
+def held_full(system: System, plants: WorldState, asked: Vector) -> Vector:
     """Sign of each limited wheel that is full and driven outward at the beginning of a segment, +1 or -1, else 0."""
     crafts = system.world.crafts
     full = [full_wheels(crafts[c], plants[c].state, (w,)) for c, w in system.wiring.limited_wheels]
@@ -66,7 +67,7 @@ def most_momenta(system: System, momenta: Vector) -> Vector:
 class _Filling:
     """Loop state: `plants` after the time `done` of the segment; an attempt of the length `trial` comes next."""
 
-    plants: Plants
+    plants: WorldState
     full: Vector  # +1, -1 or 0, held
     settled: Numeric  # wheels that are not looked at any more in this segment
     done: Scalar  # [s]
@@ -81,8 +82,8 @@ class _Filling:
 
 
 def advance_with_wheels(
-    system: System, advance: Advance, plants: Plants, rate_of: RateOf, asked: CommandedTorques, t: Scalar, h: Scalar
-) -> Plants:
+    system: System, advance: Advance, plants: WorldState, rate_of: RateOf, asked: CommandedTorques, t: Scalar, h: Scalar
+) -> WorldState:
     """Integrate from t over h; wheels that become full on the way get no more torque outward."""
     momenta = wheel_momenta(system, plants)
     most = most_momenta(system, momenta)
@@ -114,7 +115,7 @@ def advance_with_wheels(
 
 
 def _decide(
-    system: System, p: _Filling, reached: Plants, asked: CommandedTorques, most: Vector, t: Scalar, h: Scalar
+    system: System, p: _Filling, reached: WorldState, asked: CommandedTorques, most: Vector, t: Scalar, h: Scalar
 ) -> _Filling:
     """The next loop state: the attempt is accepted, or the instant at which a wheel became full is searched."""
     momenta = wheel_momenta(system, reached)
@@ -163,20 +164,20 @@ def begin_wheel_log(system: System) -> WheelLog | None:
     return WheelLog(np.zeros(count), np.zeros(count), np.ones(count), np.full(count, _NEVER)) if count else None
 
 
-def logged_wheels(system: System, plants: Plants, momenta: Vector, full: Vector, t: Scalar) -> Plants:
+def logged_wheels(system: System, plants: WorldState, momenta: Vector, full: Vector, t: Scalar) -> WorldState:
     """The plants with newly full wheels and their time in the log."""
-    log = plants[0].wheels
+    log = plants.wheels
     assert log is not None
     ready = jnp.where(jnp.abs(momenta) < _AGAIN * most_momenta(system, 0.0 * momenta), 1.0, log.ready)
     new = (ready > 0.0) & (full != 0.0)
     last = jnp.where(full != 0.0, t, log.last)
     noted = WheelLog(log.count + new, jnp.where(new, t, log.at), jnp.where(new, 0.0, ready), last)
-    return (dataclasses.replace(plants[0], wheels=noted), *plants[1:])
+    return dataclasses.replace(plants, wheels=noted)
 
 
 def wheel_events(system: System, records: SystemState) -> Iterator[dict[str, Any]]:
     """Events of wheels that became full, the last one between two records."""
-    log = records.plants[0].wheels
+    log = records.plants.wheels
     if log is None:
         return
     world = system.world

@@ -8,10 +8,10 @@ import jax
 import jax.numpy as jnp
 
 from freefloat.model import Action, Clock, State, Truth
-from freefloat.sim.system.craft_state import InteractionState
 from freefloat.sim.system.software_checks import checked_call
 from freefloat.sim.system.system import System
 from freefloat.sim.system.varied_numbers import compile_system
+from freefloat.sim.system.world_state import InteractionState
 from freefloat.spatial import angular, linear, six
 from freefloat.spatial.rotations import cross
 from freefloat.values import ModelError, SoftwareError

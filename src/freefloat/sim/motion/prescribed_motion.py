@@ -11,16 +11,16 @@ from freefloat.dynamics import impose_rates
 from freefloat.dynamics.hybrid import jump_to_rates
 from freefloat.dynamics.impact import row_impact
 from freefloat.dynamics.inner_motion import motion_of_com_by_mass_matrix
-from freefloat.effects.failures import StuckJoint
-from freefloat.model import JointRates, State
+from freefloat.model import Failure, State
+from freefloat.sim.motion.actuation import Actuation
 from freefloat.sim.motion.applied_impulses import apply_impact, with_inner_impulse
 from freefloat.sim.motion.constraint_forces import prescribed_names
 from freefloat.sim.motion.constraint_rows import rows_of
 from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.system.constraint_state import active_rows
-from freefloat.sim.system.craft_state import CraftState, Plants
-from freefloat.sim.system.input_ports import command_inputs
+from freefloat.sim.system.craft_state import CraftState
 from freefloat.sim.system.system import Inputs, System, SystemState, Tick, with_entry
+from freefloat.sim.system.world_state import WorldState
 from freefloat.values.arrays import Numeric, Scalar, Vector
 from freefloat.values.tracing import cond
 
@@ -35,57 +35,59 @@ def with_prescribed_rates(system: System, c: int, state: State, rates: Vector) -
     return dataclasses.replace(state, v=impose_rates(craft, state.q, state.v, joints, rates))
 
 
-def with_port_rates(system: System, state: SystemState, inputs: Inputs, t: Scalar) -> tuple[State, ...]:
-    """States with the joint rates of input ports."""
-    states = state.states
-    for c in range(len(states)):
-        rates = [command.rates for command in command_inputs(system, c, inputs) if isinstance(command, JointRates)]
-        if rates:
-            states = with_entry(
-                states, c, with_prescribed_rates(system, c, states[c], zero_stuck_rates(system, c, rates[0], t))
-            )
+def with_rates_so_far(here: PortBus, ticked: Scalar, k: int | None = None) -> tuple[State, ...]:
+    """States with the joint rates of input ports and of software up to number k; rates of later software stay as is."""
+    system, states = here.system, here.states
+    for c, names in enumerate(system.wiring.prescribed_by_inputs):
+        if names if k is None else system.wiring.software[k].craft == c:
+            rates = zero_stuck_rates(system, c, jnp.concatenate(_rates_so_far(here, c, ticked, k)), ticked)
+            states = with_entry(states, c, with_prescribed_rates(system, c, states[c], rates))
     return states
 
 
-def with_rates_until(here: PortBus, k: int) -> tuple[State, ...]:
-    """States with the joint rates that software up to number k prescribes; rates of later software stay the same."""
-    system, states = here.system, here.states
-    c, found = system.wiring.software[k].craft, []
+def _rates_so_far(here: PortBus, c: int, ticked: Scalar, k: int | None) -> list[Vector]:
+    system, actuation = here.system, Actuation(here, c, ticked)
+    found = actuation.rates_of_inputs()
     for j, wires in enumerate(system.wiring.software):
-        if wires.craft != c or not wires.prescribes:
-            continue
-        if j <= k:
-            found += [command.rates for command in here.commands(j) if isinstance(command, JointRates)]
-        else:
-            places = system.world.crafts[c].layout.indices(wires.prescribes)
-            found.append(states[c].v[np.array(places, dtype=int)])
-    rates = zero_stuck_rates(system, c, jnp.concatenate(found), here.t)
-    return with_entry(states, c, with_prescribed_rates(system, c, states[c], rates))
+        if wires.craft == c and wires.prescribes:
+            places = np.array(system.world.crafts[c].layout.indices(wires.prescribes), dtype=int)
+            runs = k is not None and j <= k
+            found += actuation.rates_of_software(j) if runs else [jnp.asarray(here.states[c].v)[places]]
+    return found
+
+
+def prescribed_rates(here: PortBus, c: int, ticked: Scalar) -> Vector:
+    """Rates of the prescribed joints of a spacecraft, zero for stuck ones, in the order of `Wiring.prescribed`."""
+    return zero_stuck_rates(here.system, c, Actuation(here, c, ticked).prescribed_rates(), ticked)
 
 
 def zero_stuck_rates(system: System, c: int, rates: Vector, t: Scalar) -> Vector:
     """Prescribed rates with zeros for stuck joints; t: time of the last tick."""
     joints = system.wiring.prescribed[c]
-    for failure in stuck_joints(system, c):
-        if failure.joint in joints:
-            place = joints.index(failure.joint)
+    for failure, joint in system.stuck_joints(c):
+        if joint in joints:
+            place = joints.index(joint)
             rates = rates.at[place].set(jnp.where(failure.present(t), 0.0, rates[place]))
     return rates
 
 
-def stuck_joints(system: System, c: int) -> list[StuckJoint]:
-    """Failures that are stuck joints of a spacecraft."""
-    return [f for f in system.failures if isinstance(f, StuckJoint) and system.craft_index(f) == c]
+def free_stuck_joints(system: System, c: int) -> tuple[tuple[Failure, str], ...]:
+    """Joints of a spacecraft that stick and are not prescribed; where connections hold, brakes stop them instead."""
+    if system.world.has_events:
+        return ()
+    joints = system.wiring.prescribed[c]
+    return tuple((failure, joint) for failure, joint in system.stuck_joints(c) if joint not in joints)
 
 
-def apply_prescribed_rates(system: System, state: SystemState, inputs: Inputs, tick: Tick) -> Plants:
+def apply_prescribed_rates(system: System, state: SystemState, inputs: Inputs, tick: Tick) -> WorldState:
     """The plants with prescribed joints at their rates and stuck ones stopped; ledgers record the work of the jumps."""
     here = PortBus(system, state, state.states, inputs, tick.t, tick.number, before_rates=True)
     every, t = range(len(state.plants)), tick.t
     given = tuple(_prescribed_joint_rates(system, c, here, t) for c in every)
 
-    def each_alone() -> Plants:
-        return tuple(_stop_stuck_joints(system, c, _jump(system, c, state.plants[c], *given[c]), t) for c in every)
+    def each_alone() -> WorldState:
+        jumped = (_jump(system, c, state.plants[c], *given[c]) for c in every)
+        return state.plants.with_crafts(_stop_stuck_joints(system, c, plant, t) for c, plant in enumerate(jumped))
 
     if not system.world.has_events or not any(prescribed_names(system)):
         return each_alone()
@@ -95,7 +97,7 @@ def apply_prescribed_rates(system: System, state: SystemState, inputs: Inputs, t
 
 def _jump_together(
     system: System, state: SystemState, given: tuple[tuple[tuple[str, ...], Vector], ...], held: Numeric
-) -> Plants:
+) -> WorldState:
     """The plants with prescribed joints at their rates, where spacecraft are held together and stay so."""
     world, speeds, motors = system.world, [], []
     for craft, craft_state, (names, rates) in zip(world.crafts, state.states, given, strict=True):
@@ -119,7 +121,7 @@ def with_speeds_on_rows(system: System, states: tuple[State, ...], state: System
 
 def _prescribed_joint_rates(system: System, c: int, here: PortBus, t: Scalar) -> tuple[tuple[str, ...], Vector]:
     """Names with prescribed rates in a spacecraft, and the rates; those of a held base are zero."""
-    rates = zero_stuck_rates(system, c, here.prescribed_rates(c), t)
+    rates = prescribed_rates(here, c, t)
     names = system.wiring.prescribed[c]
     return (("base", *names), jnp.concatenate([jnp.zeros(6), rates])) if system.world.is_held(c) else (names, rates)
 
@@ -149,13 +151,13 @@ def _stop_stuck_joints(system: System, c: int, plant: CraftState, t: Scalar) -> 
     names, base = system.wiring.prescribed[c], ("base",) * system.world.is_held(c)
     kept = plant.state.v[np.array(system.world.crafts[c].layout.indices((*base, *names)), dtype=int)]
 
-    def stop(stuck: tuple[str, ...], rest: tuple[StuckJoint, ...]) -> CraftState:
+    def stop(stuck: tuple[str, ...], rest: tuple[tuple[Failure, str], ...]) -> CraftState:
         if rest:  # a branch for each joint that may have stuck
-            first, *others = rest
+            (first, joint), *others = rest
             return cond(
-                first.present(t), lambda: stop((*stuck, first.joint), tuple(others)), lambda: stop(stuck, tuple(others))
+                first.present(t), lambda: stop((*stuck, joint), tuple(others)), lambda: stop(stuck, tuple(others))
             )
         rates = jnp.concatenate([kept, jnp.zeros(len(stuck))])
         return _jump(system, c, plant, (*base, *names, *stuck), rates) if stuck else plant
 
-    return stop((), tuple(failure for failure in stuck_joints(system, c) if failure.joint not in names))
+    return stop((), free_stuck_joints(system, c))

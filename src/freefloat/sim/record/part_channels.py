@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-import jax.numpy as jnp
-
-from freefloat.effects.joint_motors import joint_motor_channels
-from freefloat.effects.wheel_motors import wheel_channel
-from freefloat.model import Clock, FrameForces, JointTorques, WheelTorques
+from freefloat.model import Clock
+from freefloat.model.failure import sound_part
+from freefloat.sim.motion.actuation import Actuation, ActuatorCommands
 from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.system.software_checks import checked_call, require_observed
 from freefloat.values.arrays import Numeric, Scalar
@@ -27,15 +25,15 @@ def part_channels(here: PortBus, c: int, ticked: Scalar) -> Iterator[ChannelValu
         if system.acts_on(effect, c):
             with checked_call(effect, "observe"):
                 yield from require_observed(effect, effect.channels(craft), effect.observe(craft, state, clock))
-    for thrusters, pulses in zip(system.thrusters, here.state.valves, strict=True):
-        if system.craft_index(thrusters) == c:
-            yield from zip(thrusters.channels(), thrusters.observe(pulses, here.t), strict=True)
+    actuation = Actuation(here, c, ticked)
+    given, standard = actuation.actuators(standard=False), actuation.actuators(standard=True)
+    yield from _actuator_channels(actuation, given)
     failed: dict[Channel, Any] = {}
     for failure in system.failures:
         if system.craft_index(failure) == c:  # two failures of one part share a channel
             failed[failure.channel()] = failed.get(failure.channel(), False) | failure.present(ticked)
     yield from ((channel, 1.0 * present) for channel, present in failed.items())
-    yield from _actuators(here, c)
+    yield from _actuator_channels(actuation, standard)
     for k, wires in enumerate(system.wiring.software):
         if wires.craft == c:
             yield from _software(here, k)
@@ -52,26 +50,9 @@ def _software(here: PortBus, k: int) -> list[ChannelValue]:
         return require_observed(software, channels, software.observe(memory, y, here.clock(k), truth))
 
 
-def _actuators(here: PortBus, c: int) -> Iterator[ChannelValue]:
-    """Channels of the torques of joint motors and wheels, the limits they meet, and forces at frames."""
-    craft = here.system.world.crafts[c]
-    given, met, pushed = {}, {}, {}
-    for asked in here.requests(c):
-        command, limits = here.limited_command(c, asked)
-        if isinstance(command, FrameForces):
-            pushed |= {name: command.forces[place] for place, name in enumerate(command.frames)}
-        if isinstance(command, (JointTorques, WheelTorques)):
-            names = command.joints if isinstance(command, JointTorques) else command.wheels
-            assert limits is not None
-            for place, name in enumerate(names):
-                given[name], met[name] = command.torques[place], limits[place]
-    joints = tuple(name for name in craft.layout.moving_joints if name in given)
-    wheels = tuple(name for name in craft.wheel_names if name in given)
-    if joints:
-        values = jnp.stack([given[name] for name in joints]), jnp.stack([met[name] for name in joints])
-        yield from zip(joint_motor_channels(craft, joints), values, strict=True)
-    if pushed:
-        channel = Channel("frames.force", "Force of actuators at frames", "N", "", "pushed_frame", tuple(pushed))
-        yield channel, jnp.stack(list(pushed.values()))
-    if wheels:
-        yield wheel_channel(craft, wheels), jnp.stack([met[name] for name in wheels])
+def _actuator_channels(actuation: Actuation, some: Iterable[ActuatorCommands]) -> Iterator[ChannelValue]:
+    for actuator, memory, u in some:
+        sound = sound_part(actuator)
+        with checked_call(sound, "observe"):
+            found = actuator.recorded(actuation.truth, memory, u, actuation.clock)
+        yield from require_observed(sound, tuple(channel for channel, _ in found), [value for _, value in found])

@@ -10,9 +10,20 @@ from typing import Any
 import jax
 import numpy as np
 
-from freefloat.effects.failures import Failure
-from freefloat.effects.thrusters import Thrusters
-from freefloat.model import Clearance, Effect, Interaction, Part, Place, Sensor, Software, Spacecraft, State, World
+from freefloat.model import (
+    Actuator,
+    Clearance,
+    Effect,
+    Failure,
+    Interaction,
+    Part,
+    Place,
+    Sensor,
+    Software,
+    Spacecraft,
+    State,
+    World,
+)
 from freefloat.sensors.ideal import Ideal
 from freefloat.sim.record.description import Description
 from freefloat.sim.system.system import System
@@ -20,7 +31,7 @@ from freefloat.spatial import angular, linear
 
 _KINDS = {
     "effect": Effect,
-    "actuator": Thrusters,
+    "actuator": Actuator,
     "sensor": (Sensor, Ideal),
     "software": Software,
     "failure": Failure,

@@ -51,7 +51,7 @@ def run_channels(system: System, state: SystemState, start: tuple[State, ...], i
     tick = tick_of(system, state)
     last = Tick(jnp.maximum(tick.t - system.dt, 0.0), jnp.maximum(tick.number - 1, 0))
     states, world, found = state.states, system.world, []
-    now = balances(system, states, state, inputs, last, tick.t, tick.t - _BEFORE * system.dt)
+    now = balances(system, states, state, inputs, last, tick.t, tick.t - _BEFORE * system.dt).crafts
     for c, craft in enumerate(world.crafts):
         own = [
             *_base(states[c], start[c]),

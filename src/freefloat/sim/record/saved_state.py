@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -54,7 +55,10 @@ class SavedState:
 
 def _path_of_today(path: str) -> str:
     """A path in the state, from a file in which it may have an older name."""
-    return path.replace(".ledger.turning", ".ledger.angular_impulse_com")
+    path = path.replace(".ledger.turning", ".ledger.angular_impulse_com")
+    path = re.sub(r"^\.plants\[0\]\.inner\b", ".plants.interactions", path)
+    path = re.sub(r"^\.plants\[0\]\.wheels\b", ".plants.wheels", path)
+    return re.sub(r"^\.plants\[(\d+)\]", r".plants.crafts[\1]", path)
 
 
 def _flat(tree: Any) -> dict[str, np.ndarray]:

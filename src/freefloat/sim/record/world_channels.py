@@ -57,7 +57,7 @@ def _attitude(world: World, states: tuple[State, ...], place: tuple[int, str]) -
 
 def interaction_channels(system: System, state: SystemState) -> Iterator[ChannelValue]:
     """Channels of every interaction, and of all together, with their values."""
-    truth, inner = Truth(system.world, state.states), state.plants[0].inner
+    truth, inner = Truth(system.world, state.states), state.plants.interactions
     clock = Clock(t=state.tick * system.dt, tick=state.tick, dt=system.dt)
     stored = jnp.zeros(())
     for interaction, own in zip(system.interactions, inner, strict=True):

@@ -13,59 +13,41 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.model import (
-    BaseWrench,
-    Clock,
-    Command,
-    JointBrake,
-    JointRates,
-    JointTorques,
-    Sensor,
-    ThrusterDuty,
-    Truth,
-    WheelTorques,
-    World,
-)
+from freefloat.model import Clock, CommandPort, JointBrake, PortCommand, Sensor, Truth, World
 from freefloat.sensors.ideal import measurable_text, true_value
 from freefloat.sim.system.input_signals import Steps
 from freefloat.sim.system.sensed_motion import SEEN, sensed_size
 from freefloat.sim.system.system import Inputs, System
 from freefloat.values import ModelError, SoftwareError
 
-RATE_PORT = "command.joints.rate"
-TORQUE_PORT = "command.joints.torque"
-WHEEL_PORT = "command.wheels.torque"
-WRENCH_PORT = "command.base.wrench"
-DUTY_PORT = "command.thrusters.duty"
-_COMMAND_PORTS = (RATE_PORT, TORQUE_PORT, WHEEL_PORT, WRENCH_PORT, DUTY_PORT)
+COMMAND = "command."  # what names of ports begin with that take commands
+_SWITCHED = ("latch", "release", "brake")  # they have ports of their own: see `connection_port` and `brake_port`
 
 _PLAIN = (np.ndarray, float, int, list, tuple)
 Signal = Any  # an array over time (steps, ...), a function of the tick, Steps, or one value for all time
 
 
-def command_inputs(system: System, c: int, inputs: Inputs) -> list[Command]:
+def command_inputs(system: System, c: int, inputs: Inputs) -> list[PortCommand]:
     """Commands at the input ports of a spacecraft."""
-    layout, prefix = system.world.crafts[c].layout, system.world.prefix(c)
-    makers: dict[str, Any] = {
-        RATE_PORT: lambda x: JointRates(layout.moving_joints, x),
-        TORQUE_PORT: lambda x: JointTorques(layout.moving_joints, x),
-        WHEEL_PORT: lambda x: WheelTorques(layout.wheels, x),
-        WRENCH_PORT: BaseWrench,
-        DUTY_PORT: ThrusterDuty,
-    }
-    return [make(jnp.asarray(inputs[prefix + name])) for name, make in makers.items() if prefix + name in system.ports]
+    ports = commanded_ports(system, c)
+    return [PortCommand(port.name, jnp.asarray(inputs[name])) for name, port in ports.items()]
 
 
-def _command_size(system: System, c: int, port: str) -> int:
-    """How many numbers a command port of a spacecraft takes."""
-    layout = system.world.crafts[c].layout
-    if port in (RATE_PORT, TORQUE_PORT):
-        return len(layout.moving_joints)
-    if port == WHEEL_PORT:
-        return len(layout.wheels)
-    if port == WRENCH_PORT:
-        return 6
-    return sum(len(t.nozzles) for t in system.thrusters if system.craft_index(t) == c)
+def commanded_ports(system: System, c: int) -> dict[str, CommandPort]:
+    """Ports of the actuators of a spacecraft that are commanded from outside, by the names of the input ports."""
+    prefix = system.world.prefix(c) + COMMAND
+    names = [name for name in system.ports if name.startswith(prefix)]
+    ports = {name: command_port(system, c, name.removeprefix(prefix)) for name in names}
+    return {name: port for name, port in ports.items() if port is not None}
+
+
+def command_port(system: System, c: int, name: str) -> CommandPort | None:
+    """The actuators' port of a spacecraft that is called so, or whose kind is if there is only one; None if none is."""
+    craft = system.world.crafts[c]
+    ports = [port for _, actuator in system.actuators_of(c) for port in actuator.accepts(craft)]
+    ports = [port for port in ports if port.name not in _SWITCHED]
+    exact, alike = ([port for port in ports if port.name == name], [port for port in ports if port.kind == name])
+    return exact[0] if exact else alike[0] if len(alike) == 1 else None
 
 
 def connection_port(name: str) -> str:
@@ -93,8 +75,8 @@ def port_shape(system: System, port: str) -> tuple[int, ...]:
             f"Spacecraft: {', '.join(world.names)}."
         )
     craft = world.crafts[number]
-    if rest in _COMMAND_PORTS:
-        return (_command_size(system, number, rest),)
+    if rest.startswith(COMMAND) and (own := command_port(system, number, rest.removeprefix(COMMAND))) is not None:
+        return (len(own.parts),)
     if rest == SEEN:
         return (sensed_size(world, number),)
     if rest.endswith(".wrench"):
@@ -113,9 +95,15 @@ def port_shape(system: System, port: str) -> tuple[int, ...]:
         return jax.eval_shape(lambda s: true_value(Truth(world, s, number), rest), states).shape
     except SoftwareError:
         raise ModelError(
-            f"There is no port '{port}'. A port is a command ({', '.join(_COMMAND_PORTS)}), a wrench at a frame "
-            f"such as '{craft.frame_names[-1]}.wrench', or a measurement. {measurable_text(craft)}"
+            f"There is no port '{port}'. A port is a command ({', '.join(_command_names(system, number))}), a wrench "
+            f"at a frame such as '{craft.frame_names[-1]}.wrench', or a measurement. {measurable_text(craft)}"
         ) from None
+
+
+def _command_names(system: System, c: int) -> list[str]:
+    craft = system.world.crafts[c]
+    names = [port.name for _, actuator in system.actuators_of(c) for port in actuator.accepts(craft)]
+    return [COMMAND + name for name in names if name not in _SWITCHED]
 
 
 def _sensor_shapes(system: System, sensor: Sensor, number: int) -> dict[str, tuple[int, ...]]:

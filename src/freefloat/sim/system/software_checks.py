@@ -5,31 +5,18 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, get_args
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.model import (
-    BaseWrench,
-    Brake,
-    Command,
-    Effect,
-    FrameForces,
-    JointRates,
-    JointTorques,
-    Latch,
-    Release,
-    Software,
-    Spacecraft,
-    WheelTorques,
-)
-from freefloat.model.commands import numbers
-from freefloat.values import SoftwareError
+from freefloat.model import Actuator, Command, CommandPort, Effect, Software, Spacecraft
+from freefloat.model.failure import sound_part
+from freefloat.sim.system.system import System
+from freefloat.values import ModelError, SoftwareError
 from freefloat.values.arrays import Vector, is_traced
 from freefloat.values.channels import Channel
-from freefloat.values.errors import unknown_name
 
 # What each method is called with.
 _METHODS = {
@@ -40,6 +27,16 @@ _METHODS = {
     "channels": (),
     "observe": ("memory", "y", "clock", "truth"),
 }
+_METHODS_OF_ACTUATORS = {
+    "accepts": ("craft",),
+    "begin": ("craft",),
+    "actuate": ("truth", "memory", "u", "clock"),
+    "limited": ("truth", "memory", "u", "clock"),
+    "force": ("truth", "memory", "u", "clock"),
+    "rates": ("craft", "memory", "u", "clock"),
+    "channels": ("craft",),
+    "observe": ("truth", "memory", "u", "clock"),
+}
 _METHODS_OF_EFFECTS = {
     "force": ("craft", "state", "clock"),
     "instants": (),
@@ -48,7 +45,6 @@ _METHODS_OF_EFFECTS = {
 }
 # Methods that software had before it read measurements and gave commands.
 _OLD_METHODS = ("force", "sample", "recall")
-_COMMANDS = get_args(Command)
 
 # Errors of JAX, Python and NumPy for a traced value, and what to write instead. The first that matches is used.
 _TRACED: tuple[tuple[type[Exception], str, str], ...] = (
@@ -108,6 +104,11 @@ def require_effect(effect: Effect) -> None:
         raise SoftwareError(f"{effect.title}.instants must give a tuple of times [s], one number each, got {found!r}.")
 
 
+def require_actuator(actuator: Actuator) -> None:
+    """Raise an error for an actuator whose methods cannot be called as they will be."""
+    _require_methods(actuator, _METHODS_OF_ACTUATORS, Actuator)
+
+
 def _require_methods(part: Any, methods: Mapping[str, tuple[str, ...]], base: type) -> None:
     kind = type(part)
     for method, arguments in methods.items():
@@ -123,8 +124,8 @@ def _require_arguments(kind: str, method: Callable[..., Any], name: str, argumen
         raise SoftwareError(f"{kind}.{name} must take ({', '.join(('self', *arguments))}).") from None
 
 
-def initial_memory(software: Software, begun: Any) -> Any:
-    """Memory of software before its first tick, as arrays."""
+def initial_memory(software: Software | Actuator, begun: Any) -> Any:
+    """Memory of software or an actuator before its first tick, as arrays."""
     if begun is None:
         raise SoftwareError(
             f"{type(software).__name__}.begin must return its memory, got None. End it with a return; () for none."
@@ -167,87 +168,89 @@ def checked_call(part: Any, method: str) -> Iterator[None]:
             )
 
 
-def require_commands(craft: Spacecraft, software: Software, answer: Any) -> tuple[Command, ...]:
-    """The commands of software as a tuple, after a check that the spacecraft has what they name and their sizes fit."""
-    commands = answer if isinstance(answer, tuple) else (answer,)
+def require_commands(system: System, k: int, answer: Any) -> tuple[Command, ...]:
+    """The commands of software number k as a tuple, after a check that their names exist and their sizes fit."""
+    software, commands = system.software[k], answer if isinstance(answer, tuple) else (answer,)
     for command in commands:
-        if not isinstance(command, _COMMANDS):
-            known = ", ".join(kind.__name__ for kind in _COMMANDS)
+        if not isinstance(command, Command):
+            known = ", ".join(kind.__name__ for kind in Command.kinds)
             raise SoftwareError(f"{software.title}.command must return commands ({known}), got {_value_text(command)}.")
-        _require_names(craft, software, command)
+        _require_numbers(software, command)
+        for actuator, port in ports_for(system, system.craft_index(software), command):
+            _require_fit(system.spacecraft_of(software), software, command, actuator, port)
     return tuple(jax.tree.map(jnp.asarray, command) for command in commands)
+
+
+def ports_for(system: System, c: int, command: Command) -> list[tuple[Actuator, CommandPort]]:
+    """Actuators of a spacecraft, and their ports, that a command is for."""
+    craft = system.world.crafts[c]
+    every = [(actuator, port) for _, actuator in system.actuators_of(c) for port in actuator.accepts(craft)]
+    return [(actuator, port) for actuator, port in every if port.takes(command)]
 
 
 def _value_text(value: Any) -> str:
     return f"shape {np.shape(value)}" if isinstance(value, (jax.Array, np.ndarray)) else repr(value)
 
 
-def _require_names(craft: Spacecraft, software: Software, command: Any) -> None:
-    names: tuple[str, ...] = ()
-    if isinstance(command, (JointRates, JointTorques, Brake)):
-        names = _require_tuple(software, command, "joints", command.joints)
-        for joint in names:
-            _require_moving_joint(craft, software, joint)
-    elif isinstance(command, WheelTorques):
-        names = _require_tuple(software, command, "wheels", command.wheels)
-        for wheel in names:
-            if wheel not in craft.wheel_names:
-                raise SoftwareError(f"{software.title}: {unknown_name(craft.name, 'wheel', wheel, craft.wheel_names)}")
-    elif isinstance(command, FrameForces):
-        names = _require_frames(craft, software, command)
-    elif isinstance(command, (Latch, Release)) and np.shape(command.now) != ():
-        raise SoftwareError(
-            f"{software.title}.command must give one flag in {type(command).__name__}, got {command.now!r}."
-        )
-    size, given = 6 if isinstance(command, BaseWrench) else len(names) if names else None, numbers(command)
+def _require_numbers(software: Software, command: Command) -> None:
+    """Raise an error for a command that is malformed, whatever the spacecraft."""
+    kind = type(command).__name__
+    if fault := command.fault():
+        raise SoftwareError(f"{software.title}: {fault}")
+    given = command.numbers
     if given is None or np.asarray(0.0 if is_traced(given) else given).dtype.kind not in "fiub":
-        raise SoftwareError(f"{software.title}.command must give numbers in {type(command).__name__}, got {given!r}.")
-    shape = np.shape(given)
-    if size is not None and shape != (size,):
-        wanted = ", ".join(names) or "force and torque"
+        raise SoftwareError(f"{software.title}.command must give numbers in {kind}, got {given!r}.")
+
+
+def _require_fit(
+    craft: Spacecraft, software: Software, command: Command, actuator: Actuator, port: CommandPort
+) -> None:
+    """Raise an error for a command that does not fit a port: its unit, its parts, its size."""
+    kind = type(command).__name__
+    if command.unit and command.unit != port.unit:
         raise SoftwareError(
-            f"{software.title}.command must give {size} numbers ({wanted}) in {type(command).__name__}, "
-            f"got shape {shape}."
+            f"{software.title}.command gives '{port.name}' in '{command.unit}', but the port takes '{port.unit}'. "
+            "Convert the numbers, and name that unit."
+        )
+    if not is_switch(actuator):  # what switches is checked with what the software drives, so that all is said at once
+        check_parts(software, craft, command, actuator, port)
+    names, shape = command.parts or port.parts, np.shape(command.numbers)
+    if shape != (len(names),):
+        wanted = ", ".join(names) or "none"
+        raise SoftwareError(
+            f"{software.title}.command must give {len(names)} numbers ({wanted}) in {kind}, got shape {shape}."
         )
 
 
-def _require_frames(craft: Spacecraft, software: Software, command: FrameForces) -> tuple[str, ...]:
-    names = _require_tuple(software, command, "frames", command.frames)
-    for frame in names:
-        if frame not in craft.frame_names:
-            raise SoftwareError(f"{software.title}: {unknown_name(craft.name, 'frame', frame, craft.frame_names)}")
-    if len(command.axes) not in (1, len(names)) or set(command.axes) - set("xyz"):
-        raise SoftwareError(
-            f"{software.title}: axes of FrameForces must be x, y or z, one letter for all or one for each of "
-            f"{len(names)} frames, got '{command.axes}'."
-        )
-    return names
+def check_parts(software: Software, craft: Spacecraft, command: Command, actuator: Actuator, port: CommandPort) -> None:
+    """Raise an error for parts that a port does not have; the message names the software."""
+    try:
+        actuator.check_command(craft, port, command)
+    except ModelError as error:
+        raise SoftwareError(f"{software.title}: {error}") from None
 
 
-def _require_tuple(software: Software, command: Any, what: str, names: Any) -> tuple[str, ...]:
-    if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
-        raise SoftwareError(
-            f"{software.title}: {what} of {type(command).__name__} must be a tuple of names, got {names!r}."
-        )
-    return names
+def is_switch(actuator: Actuator) -> bool:
+    """Whether an actuator latches, releases or brakes."""
+    return type(sound_part(actuator)).switches is not Actuator.switches
 
 
-def _require_moving_joint(craft: Spacecraft, software: Software, joint: str) -> None:
-    if joint not in craft.joint_names:
-        raise SoftwareError(f"{software.title}: {unknown_name(craft.name, 'joint', joint, craft.joint_names)}")
-    if not craft.joint(joint).dofs:
-        follows = craft.joint(joint).follows
-        why = "is fixed" if follows is None else f"follows '{follows.leader}'. Move that one"
-        raise SoftwareError(f"{software.title} cannot move joint '{joint}' of spacecraft '{craft.name}': it {why}.")
-
-
-def require_force(craft: Spacecraft, effect: Effect, force: Any) -> Vector:
-    """The force of an effect as an array, after a check that it has one number for each entry of v."""
+def require_force(craft: Spacecraft, effect: Effect | Actuator, force: Any) -> Vector:
+    """The force of an effect or an actuator as an array, after a check that it has one number for each entry of v."""
     names, shape = ", ".join(craft.layout.order("v")), np.shape(force)
     if force is None or shape != (craft.layout.nv,):
         got = "nothing" if force is None else f"shape {shape}"
         raise SoftwareError(f"{effect.title}.force must return {craft.layout.nv} numbers ({names}), got {got}.")
     return jnp.asarray(force)
+
+
+def require_rates(actuator: Actuator, names: tuple[str, ...], rates: Any) -> Vector:
+    """The prescribed rates of an actuator as an array, after a check that there is one for each coordinate."""
+    if np.shape(rates) != (len(names),):
+        raise SoftwareError(
+            f"{actuator.title}.rates must return {len(names)} numbers ({', '.join(names)}), got shape {np.shape(rates)}."
+        )
+    return jnp.asarray(rates)
 
 
 def require_messages(software: Software, messages: Any) -> dict[str, Any]:
@@ -259,9 +262,9 @@ def require_messages(software: Software, messages: Any) -> dict[str, Any]:
     return {name: jnp.asarray(value) for name, value in messages.items()}
 
 
-def require_same_memory(software: Software, old: Any, new: Any) -> Any:
+def require_same_memory(part: Software | Actuator, old: Any, new: Any, method: str = "remember") -> Any:
     """The new memory, after a check that it is nested, shaped and typed like the old one."""
-    where = f"{type(software).__name__}.remember"
+    where = f"{type(part).__name__}.{method}"
     if jax.tree.structure(old) != jax.tree.structure(new):
         raise SoftwareError(
             f"{where} must return memory nested as `begin` made it, {jax.tree.structure(old)}, "

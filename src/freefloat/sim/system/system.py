@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import jax
 import numpy as np
 
-from freefloat.effects.failures import BlindSensor, Failure, OpenThruster
-from freefloat.effects.thrusters import Thrusters, ValveState
+from freefloat.actuators import standard_actuators
 from freefloat.model import (
+    Actuator,
     Clearance,
     Command,
     Effect,
+    Failure,
     Field,
     Interaction,
     Part,
@@ -25,11 +26,12 @@ from freefloat.model import (
     State,
     World,
 )
+from freefloat.model.failure import sound_part
 from freefloat.sensors.ideal import Ideal
 from freefloat.sim.system.clearance_state import ClearanceState
 from freefloat.sim.system.constraint_state import ConstraintState
-from freefloat.sim.system.craft_state import CraftState
 from freefloat.sim.system.world_fields import one_field_of_each_kind
+from freefloat.sim.system.world_state import WorldState
 from freefloat.values import ModelError, SoftwareError, record, static
 from freefloat.values.arrays import Flag, Numeric, Scalar
 
@@ -52,9 +54,8 @@ class SoftwareWires:
     craft: int
     ticks: int  # between two of its ticks; 0: continuous
     remembers: bool
+    commands: tuple[str, ...] = ()  # ports that it commands
     prescribes: tuple[str, ...] = ()  # joints whose rates it commands; of flexible ones their motors
-    pushes: bool = False  # whether it commands anything else that pushes
-    switches: bool = False  # whether it latches, releases or brakes
     tells: tuple[str, ...] = ()
     sensors: tuple[int, ...] = ()  # that it reads
     hears: tuple[int, ...] = ()  # software whose messages it reads
@@ -67,6 +68,8 @@ class Wiring:
     sensors: tuple[SensorWires, ...] = ()
     software: tuple[SoftwareWires, ...] = ()
     prescribed: tuple[tuple[str, ...], ...] = ()  # of each spacecraft: what has a prescribed rate, in order
+    prescribed_by_inputs: tuple[tuple[str, ...], ...] = ()  # the first of these, which input ports prescribe
+    resting: tuple[str, ...] = ()  # ports of given actuators that nobody commands: they rest at zero
     # Wheels that are driven and have a limited momentum: number of the spacecraft, name.
     limited_wheels: tuple[tuple[int, str], ...] = ()
 
@@ -80,7 +83,7 @@ class System:
 
     world: World
     effects: tuple[Effect, ...] = ()
-    thrusters: tuple[Thrusters, ...] = ()
+    actuators: tuple[Actuator, ...] = ()  # besides those that every spacecraft has
     sensors: tuple[Sensor, ...] = ()
     ideal: tuple[Ideal, ...] = ()
     software: tuple[Software, ...] = ()  # in the order in which it runs
@@ -95,7 +98,7 @@ class System:
     @property
     def parts(self) -> tuple[Part, ...]:
         """All parts of the system."""
-        alone = (*self.effects, *self.thrusters, *self.sensors, *self.ideal, *self.software, *self.failures)
+        alone = (*self.effects, *self.actuators, *self.sensors, *self.ideal, *self.software, *self.failures)
         return (*alone, *self.interactions, *self.clearances)
 
     def craft_index(self, part: Part) -> int:
@@ -110,6 +113,30 @@ class System:
             return self.world.index(part.on)
         except ModelError as error:
             raise ModelError(f"{part.title}: {error}") from None
+
+    def actuators_of(self, c: int) -> Iterator[tuple[int | None, Actuator]]:
+        """Actuators of spacecraft number c with their failures: number of its memory, None for standard ones."""
+        for actuator in standard_actuators(self.world, c):
+            yield None, self.with_failures(actuator, c)
+        for number, actuator in enumerate(self.actuators):
+            if self.craft_index(actuator) == c:
+                yield number, self.with_failures(actuator, c)
+
+    def with_failures(self, part: Any, c: int) -> Any:
+        """An actuator or a sensor on spacecraft number c with the failures that concern it."""
+        for failure in self.failures:
+            if self.craft_index(failure) == c and failure.concerns(sound_part(part), self.world.crafts[c]):
+                part = failure.wrap(part)
+        return part
+
+    def stuck_joints(self, c: int) -> list[tuple[Failure, str]]:
+        """Joints of spacecraft number c that stick in a failure."""
+        own = [failure for failure in self.failures if self.craft_index(failure) == c]
+        return [(failure, joint) for failure in own for joint in failure.stuck_joints()]
+
+    def is_prescribed(self, c: int, joint: str) -> bool:
+        """Whether the rate of a joint of spacecraft number c is prescribed."""
+        return joint in self.wiring.prescribed[c]
 
     def acts_on(self, effect: Effect, number: int) -> bool:
         """Whether an effect acts on a spacecraft; a field acts on all of them."""
@@ -142,17 +169,17 @@ class SystemState:
     """Everything that changes while a system runs."""
 
     tick: jax.Array | np.ndarray  # int32; time is tick * dt
-    plants: tuple[CraftState, ...]
+    plants: WorldState
     sensors: tuple[SensorMemory, ...] = ()
     software: tuple[SoftwareState, ...] = ()
-    valves: tuple[ValveState, ...] = ()  # of each set of thrusters
+    actuators: tuple[Any, ...] = ()  # memory of each given actuator
     constraints: ConstraintState | tuple[()] = ()  # () in a world without connections, brakes and contacts
     clearances: ClearanceState | tuple[()] = ()  # () if no clearance has a limit
 
     @property
     def states(self) -> tuple[State, ...]:
         """State of every spacecraft."""
-        return tuple(plant.state for plant in self.plants)
+        return self.plants.states
 
     @property
     def modes(self) -> ConstraintState:
@@ -184,7 +211,7 @@ Inputs = Mapping[str, Numeric]  # what comes from outside in one step, by port, 
 
 _KINDS: tuple[tuple[str, type[Part]], ...] = (
     ("effects", Effect),
-    ("thrusters", Thrusters),
+    ("actuators", Actuator),
     ("sensors", Sensor),
     ("ideal", Ideal),
     ("software", Software),
@@ -202,6 +229,7 @@ def assemble(
     for part in one_field_of_each_kind(world, tuple(parts)):
         sorted_parts[_kind_of(part)].append(part)
     kinds: dict[str, Any] = {name: tuple(some) for name, some in sorted_parts.items()}
+    world = _with_brakes_for(world, kinds["failures"])
     system = System(world=world, dt=dt, ports=ports, vary=vary, **kinds)
     for part in system.parts:
         for craft in world.crafts if isinstance(part, Field) else (system.spacecraft_of(part),):
@@ -222,41 +250,54 @@ def _kind_of(part: Any) -> str:
             return name
     raise SoftwareError(
         f"{type(part).__name__} is nothing that can act in a run: derive it from ff.Software (a control law or a "
-        "filter), ff.Effect (something that pushes) or ff.Sensor. docs/software.md shows how."
+        "filter), ff.Effect (something that pushes), ff.Actuator or ff.Sensor. docs/software.md shows how."
     )
 
 
+def _with_brakes_for(world: World, failures: tuple[Failure, ...]) -> World:
+    """The world with brakes that hold stuck joints, where connections need the joint's force beside those of others."""
+    for failure in failures if world.has_events else ():
+        own = world.names[world.index(failure.on)]
+        for joint in failure.stuck_joints():
+            failure.check(world.crafts[world.index(failure.on)])
+            if not any((brake.craft, brake.joint) == (own, joint) for brake in world.brakes):
+                world = world.brake(joint if world.single else f"{own}.{joint}")
+    return world
+
+
 def _check_names(system: System) -> None:
-    """Raise an error if two parts have one name, or a failure names a part that does not exist."""
-    for parts in (system.sensors, system.thrusters, system.interactions):
+    """Raise an error if two parts have one name or one port, or a failure concerns nothing."""
+    for parts in (system.sensors, system.actuators, system.interactions):
         seen: set[tuple[int, str, str]] = set()
         for part in parts:
             key = system.craft_index(part), type(part).__name__, part.name
             if key in seen:
                 raise ModelError(f"Two parts are called {part.title}. Give one of them another name=...")
             seen.add(key)
+    for c in range(len(system.world.crafts)):
+        _check_ports(system, c)
     for failure in system.failures:
         _check_failure(system, failure)
 
 
+def _check_ports(system: System, c: int) -> None:
+    craft, owners = system.world.crafts[c], dict[str, Actuator]()
+    for _, actuator in system.actuators_of(c):
+        for port in actuator.accepts(craft):
+            if (other := owners.setdefault(port.name, actuator)) is not actuator:
+                raise ModelError(
+                    f"{sound_part(other).title} and {sound_part(actuator).title} both accept the port '{port.name}' of "
+                    f"spacecraft '{craft.name}'. Keep one of them, or give one another name=... and so another port."
+                )
+
+
 def _check_failure(system: System, failure: Failure) -> None:
-    if isinstance(failure, OpenThruster):
-        names = [
-            n.name for t in system.thrusters if system.craft_index(t) == system.craft_index(failure) for n in t.nozzles
-        ]
-        if failure.thruster not in names:
-            known = ", ".join(names) or "none"
-            raise ModelError(f"OpenThruster: no thruster '{failure.thruster}'. Thrusters: {known}.")
-    if isinstance(failure, BlindSensor):
-        sensors = [s for s in system.sensors if system.craft_index(s) == system.craft_index(failure)]
-        if not any(failure_matches_sensor(failure, sensor) for sensor in sensors):
-            known = ", ".join(s.name or type(s).__name__ for s in sensors) or "none; ideal ones do not fail"
-            raise ModelError(f"BlindSensor: no sensor '{failure.sensor}'. Sensors: {known}.")
-
-
-def failure_matches_sensor(failure: BlindSensor, sensor: Sensor) -> bool:
-    """Whether a failure concerns a sensor, which it calls by its name or by its class."""
-    return failure.sensor in (sensor.name, type(sensor).__name__)
+    c = system.craft_index(failure)
+    craft = system.world.crafts[c]
+    own = [part for part in (*system.actuators, *system.sensors) if system.craft_index(part) == c]
+    parts = (*own, *standard_actuators(system.world, c))
+    if not failure.stuck_joints() and not any(failure.concerns(part, craft) for part in parts):
+        raise ModelError(failure.missing_text(parts, craft))
 
 
 def with_entry(entries: tuple, place: int, entry: Any) -> tuple:

@@ -17,6 +17,7 @@ from freefloat.sim.audit.event_shifts import between_events, event_shifts
 from freefloat.sim.audit.step_halving import ComparedRun, compare_runs
 from freefloat.sim.step_choice import longest_tick
 from freefloat.sim.system.system import SystemState
+from freefloat.sim.system.world_state import WorldState
 from freefloat.values.labelled import LabelledArray
 
 HUB = ff.Spacecraft.from_base("hub", mass=100.0, inertia=(20.0, 25.0, 30.0))
@@ -172,7 +173,7 @@ def test_a_jump_at_a_record_between_two_instants_is_no_error():
     jumped = run.values("base.velocity").copy()
     jumped[k] += 5.0  # [m/s]
     other = run.recorded.with_arrays({"base.velocity": (("time", "xyz"), jumped, {"units": "m/s"})})
-    ticks = SystemState(tick=np.arange(len(jumped), dtype=np.int32), plants=())
+    ticks = SystemState(tick=np.arange(len(jumped), dtype=np.int32), plants=WorldState(()))
     here, there = (
         ComparedRun(ticks, run.recorded, (event,)),
         ComparedRun(ticks, other, ({**event, "time": late + 1e-6},)),

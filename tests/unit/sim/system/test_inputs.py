@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-from freefloat import effects, sensors
+from freefloat import actuators, effects, sensors
 from freefloat.values import record
 
 HUB = (
@@ -96,7 +96,7 @@ def test_a_measurement_from_outside_takes_the_place_of_any_sensor(period, sensed
 
 
 def test_thruster_duty_and_base_wrench_come_from_outside():
-    thrusters = effects.Thrusters.from_nozzles(effects.torque_pairs(arm=1.0, thrust=0.1))
+    thrusters = actuators.Thrusters.from_nozzles(actuators.torque_pairs(arm=1.0, thrust=0.1))
     duty = np.zeros(12)
     duty[[n.name for n in thrusters.nozzles].index("z+a")] = 1.0
     burnt = run(thrusters, inputs={"command.thrusters.duty": duty})
@@ -173,23 +173,25 @@ def test_a_run_that_goes_on_reads_its_table_where_it_is():
 
 def test_valves_that_are_moved_every_fifth_tick_give_what_is_asked_for():
     """Half of the time in holds of 0.1 s: at the end they owe a hold at most, and propellant is that of the pulses."""
-    pairs = effects.torque_pairs(arm=1.0, thrust=0.1)
+    pairs = actuators.torque_pairs(arm=1.0, thrust=0.1)
     duty = 0.5 * np.eye(12)[0]
-    slow = effects.Thrusters.from_nozzles(pairs, period=5 * DT)
+    slow = actuators.Thrusters.from_nozzles(pairs, period=5 * DT)
     burnt = run(slow, inputs={"command.thrusters.duty": duty}, record_dt=DT)
     given = 0.1 * DT * np.sum(burnt["thrusters.burning"].values[1:, 0])  # [N s]
     assert abs(given - 0.1 * 0.5 * DT * STEPS) <= 0.1 * 5 * DT + 1e-12
     used = float(burnt["thrusters.propellant"].values[-1])
-    assert used == pytest.approx(given / (220.0 * effects.thrusters.STANDARD_GRAVITY), rel=1e-9)
+    assert used == pytest.approx(given / (220.0 * actuators.thrusters.STANDARD_GRAVITY), rel=1e-9)
 
 
-def test_duties_of_two_sets_of_thrusters_come_one_after_the_other():
-    sets = [effects.Thrusters.from_nozzles(effects.torque_pairs(arm=1.0, thrust=0.1), name=name) for name in ("a", "b")]
-    duty = np.zeros(24)
-    duty[12:] = 1.0
-    burnt = run(*sets, inputs={"command.thrusters.duty": duty})
+def test_two_sets_of_thrusters_have_ports_of_their_own():
+    sets = [
+        actuators.Thrusters.from_nozzles(actuators.torque_pairs(arm=1.0, thrust=0.1), name=name) for name in ("a", "b")
+    ]
+    burnt = run(*sets, inputs={"command.b.duty": np.ones(12)})
     assert not np.any(burnt["a.burning"].values)
     assert np.all(burnt["b.burning"].values[1:])
+    with pytest.raises(ff.ModelError, match=r"no port 'command.thrusters.duty'.*command.a.duty, command.b.duty"):
+        run(*sets, inputs={"command.thrusters.duty": np.zeros(24)})
 
 
 def test_the_run_tells_what_outside_commands_make_of_motors():

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import freefloat as ff
+from freefloat.actuators import Thrusters, torque_pairs
 from freefloat.control import HoldJoints
-from freefloat.effects import Thrusters, torque_pairs
 from freefloat.sensors import Gyro, Ideal
 from freefloat.values import record, static
 from freefloat.values.channels import Channel
@@ -218,7 +218,7 @@ def test_what_cannot_act_says_what_it_lacks(part, said):
         (lambda y, t: None, "Pilot.command must return commands"),
         (lambda y, t: [ff.JointTorques(("rod",), jnp.zeros(1)), 1.0], "Pilot.command must return commands"),
         (torques(value=lambda y, t: jnp.zeros(2)), "must give 1 numbers (rod) in JointTorques, got shape (2,)"),
-        (lambda y, t: ff.ThrusterDuty(jnp.zeros(3)), "Pilot commands thrusters, which spacecraft 'hub' does not have."),
+        (lambda y, t: ff.ThrusterDuty(jnp.zeros(3)), "commands the port 'thrusters.duty', which no actuator of spacecraft 'hub' accepts."),
         (rates("rd"), "Pilot: Spacecraft 'hub' has no joint 'rd'. Joints: rod."),
         (torques("rd"), "Pilot: Spacecraft 'hub' has no joint 'rd'. Joints: rod."),
         (spin("wheels"), "Pilot: Spacecraft 'hub' has no wheel 'wheels'. Wheels: wheel."),
@@ -235,16 +235,17 @@ def test_a_duty_fits_its_thrusters():
     assert "in ThrusterDuty, got shape (3,)" in said
     warm = Pilot(lambda y, t: ff.ThrusterDuty(jnp.zeros(len(pairs.nozzles)), "warm"))
     assert (
-        "Pilot commands thrusters 'warm', which spacecraft 'hub' does not have. Sets of thrusters: 'cold'."
+        "Pilot commands the port 'warm.duty', which no actuator of spacecraft 'hub' accepts. Ports: joints.torque,"
         in refusal(warm, pairs)
     )
+    assert "cold.duty. Add the set: Thrusters(...)." in refusal(warm, pairs)
 
 
 def test_a_fixed_joint_cannot_be_moved():
     craft = CRAFT.with_link("plate", parent="base", joint="fixed", mass=1.0, inertia=(0.1, 0.1, 0.1))
     for body in (rates("plate"), torques("plate")):
         said = refusal(Pilot(body), of=craft, kind=ff.SoftwareError)
-        assert "Pilot cannot move joint 'plate' of spacecraft 'hub': it is fixed" in said
+        assert "Pilot: Joint 'plate' of spacecraft 'hub' cannot be moved: it is fixed" in said
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.model import Spacecraft
-from freefloat.model.part_kinds import Clock, Part
+from freefloat.model import Actuator, Clock, CommandPort, PortCommands, Spacecraft, Truth
 from freefloat.model.physical_checks import unit_axis
 from freefloat.spatial.rotations import cross
 from freefloat.values import record, static
@@ -18,6 +17,7 @@ from freefloat.values.channels import Channel
 from freefloat.values.checks import require_array, require_bounds, require_quantity, set_fields
 from freefloat.values.errors import require_name
 
+DUTY = "thrusters.duty"  # port of any set of thrusters
 STANDARD_GRAVITY = 9.80665  # [m/s2]
 _NEVER = -1e9  # [s], before any run
 _ROUNDING = 1e-9  # relative, and [s]: a hold is a rounded sum of ticks
@@ -69,14 +69,13 @@ class ValveState:
 
 
 @record
-class Thrusters(Part):
+class Thrusters(Actuator):
     """On-off thrusters with pulse-width modulation: each opens once the impulse owed is worth a shortest pulse."""
 
     nozzles: tuple[Thruster, ...]
     mixing: Matrix  # (thrusters, 12): burn for each unit of +wrench, then of -wrench; never negative
     specific_impulse: Numeric | float = 220.0  # [s]
     name: str = static(default="thrusters", kw_only=True)  # what commands and channels call the set
-    period: float | None = static(default=None, kw_only=True)  # between two ticks of the valves [s]; None: every tick
 
     def __post_init__(self) -> None:
         require_name("Thrusters", self.name)
@@ -120,14 +119,38 @@ class Thrusters(Part):
         duty = self.mixing @ wanted
         return duty / jnp.maximum(jnp.max(duty), 1.0)
 
-    # ---- valves
+    # ---- as an actuator
 
-    def begin(self) -> ValveState:
+    @property
+    def port(self) -> str:
+        """Name of the port that takes the duties."""
+        return f"{self.name}.duty"
+
+    def accepts(self, craft: Spacecraft) -> tuple[CommandPort, ...]:
+        """The port of the duties: the share of the time that each thruster shall burn."""
+        nozzles = tuple(nozzle.name for nozzle in self.nozzles)
+        return (CommandPort(self.port, "1", nozzles, noun="thruster", kind=DUTY),)
+
+    def begin(self, craft: Spacecraft) -> ValveState:
         """State with all valves closed."""
         n = len(self.nozzles)
         return ValveState(np.zeros(n), np.zeros(n), np.full(n, _NEVER), np.full(n, _NEVER), np.zeros(()))
 
-    def actuate(self, pulses: ValveState, duty: Vector, clock: Clock, open_anyway: Vector) -> ValveState:
+    def actuate(self, truth: Truth, memory: ValveState, u: PortCommands, clock: Clock) -> ValveState:
+        """Valves after a tick."""
+        return self.move_valves(memory, u[self.port], clock, jnp.zeros(len(self.nozzles)))
+
+    def force(self, truth: Truth, memory: ValveState, u: PortCommands, clock: Clock) -> Vector:
+        """Generalised force of the thrusters that are open."""
+        return jnp.zeros(truth.craft.layout.nv).at[:6].set(self.wrench(memory.open_at(clock.t)))
+
+    def instants(self, memory: ValveState) -> tuple[Numeric, ...]:
+        """Times at which valves close."""
+        return (memory.closing_instants(),)
+
+    # ---- valves
+
+    def move_valves(self, pulses: ValveState, duty: Vector, clock: Clock, open_anyway: Vector) -> ValveState:
         """Open valves now, set when each closes within the hold, and add up the propellant.
 
         A valve opens once a shortest pulse is owed, and stays open while its shortest pulse is not over, or a shortest
@@ -149,21 +172,17 @@ class Thrusters(Part):
         burn = jnp.where(stays | opens | stuck, burn, 0.0)
         left = jnp.where(stuck | ~jnp.any(duty > 0.0), 0.0, debt - self.thrust * burn)
         closes_at = jnp.where(burn > 0.0, t + burn, _NEVER)
-        return ValveState(left, burn / hold, opened_at, closes_at, pulses.propellant + self._propellant_mass(burn))
+        return ValveState(left, burn / hold, opened_at, closes_at, pulses.propellant + self.propellant_mass(burn))
 
-    def _propellant_mass(self, burn: Vector) -> Scalar:
+    def propellant_mass(self, burn: Vector) -> Scalar:
         """Propellant for burns of these lengths [kg]."""
         return jnp.sum(self.thrust * burn) / (self.specific_impulse * STANDARD_GRAVITY)
-
-    def force(self, craft: Spacecraft, pulses: ValveState, t: Scalar) -> Vector:
-        """Generalised force of the thrusters that are open at a time."""
-        return jnp.zeros(craft.layout.nv).at[:6].set(self.wrench(pulses.open_at(t)))
 
     def wrench(self, burning: Vector) -> Vec6:
         """Wrench of the open thrusters on the base, base axes [N, N m]."""
         return jnp.stack([n.wrench() for n in self.nozzles], axis=1) @ burning
 
-    def channels(self) -> tuple[Channel, ...]:
+    def channels(self, craft: Spacecraft) -> tuple[Channel, ...]:
         """Channels for the valves and the propellant."""
         nozzles = tuple(n.name for n in self.nozzles)
         return (
@@ -178,10 +197,10 @@ class Thrusters(Part):
             Channel(self.channel_name("propellant"), "Propellant used", "kg"),
         )
 
-    def observe(self, pulses: ValveState, t: Scalar) -> tuple[Numeric, ...]:
+    def observe(self, truth: Truth, memory: ValveState, u: PortCommands, clock: Clock) -> tuple[Numeric, ...]:
         """Values of the channels: the valves, and the propellant used by a time of the hold [kg]."""
-        ahead = pulses.closes_at - t
-        return pulses.burning, pulses.propellant - self._propellant_mass(jnp.where(ahead > _ROUNDING, ahead, 0.0))
+        ahead = memory.closes_at - clock.t
+        return memory.burning, memory.propellant - self.propellant_mass(jnp.where(ahead > _ROUNDING, ahead, 0.0))
 
 
 def torque_pairs(arm: float, thrust: float, shortest_pulse: float = 0.02) -> tuple[Thruster, ...]:

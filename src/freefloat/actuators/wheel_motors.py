@@ -2,17 +2,53 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.model import Spacecraft, State
+from freefloat.model import Actuator, Clock, CommandPort, PortCommands, Spacecraft, State, Truth
+from freefloat.values import record
 from freefloat.values.arrays import Numeric, Vector, is_traced
 from freefloat.values.channels import Channel, flag
 from freefloat.values.errors import unknown_name
 
+TORQUES = "wheels.torque"
 TORQUE_LIMIT, MOMENTUM_LIMIT = 1.0, 2.0
 _LIMITED = 1e-9  # relative distance from a wheel's largest torque at which it counts as reached
 _FULL = 1e-10  # relative distance from its largest momentum at which that counts as reached
+
+
+@record
+class WheelMotors(Actuator):
+    """Motors of all reaction wheels; they accept torques on the wheels."""
+
+    def accepts(self, craft: Spacecraft) -> tuple[CommandPort, ...]:
+        """The port of the torques."""
+        wheels = craft.layout.wheels
+        return (CommandPort(TORQUES, "N m", wheels, drives=wheels, noun="wheel"),)
+
+    def limited(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> PortCommands:
+        """Torques within each wheel's limits."""
+        return u.with_numbers(TORQUES, self._limited(truth, u)[0])
+
+    def force(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> Vector:
+        """Generalised force of the motors."""
+        layout = truth.craft.layout
+        places = np.array(layout.indices(u.commanded_parts(TORQUES)), dtype=int)
+        return jnp.zeros(layout.nv).at[places].set(u.commanded_numbers(TORQUES))
+
+    def recorded(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> tuple[tuple[Channel, Numeric], ...]:
+        """The limit that each commanded wheel has met."""
+        asked, met = u.commanded_parts(TORQUES), self._limited(truth, u)[1]
+        wheels = tuple(name for name in truth.craft.wheel_names if name in asked)
+        order = np.array([asked.index(name) for name in wheels], dtype=int)
+        return ((wheel_channel(truth.craft, wheels), met[order]),)
+
+    def _limited(self, truth: Truth, u: PortCommands) -> tuple[Vector, Vector]:
+        wheels = u.commanded_parts(TORQUES)
+        full = truth.full_wheels(wheels) if truth.full_wheels is not None else None
+        return limit_wheel_torques(truth.craft, truth.state, wheels, u.commanded_numbers(TORQUES), full)
 
 
 def limit_wheel_torques(

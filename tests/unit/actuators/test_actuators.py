@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from freefloat.effects import (
+from freefloat.actuators import (
     Thruster,
     Thrusters,
     joint_motor_channels,
@@ -16,9 +16,9 @@ from freefloat.effects import (
     torque_pairs,
     wheel_channel,
 )
-from freefloat.effects.thrusters import STANDARD_GRAVITY
+from freefloat.actuators.thrusters import STANDARD_GRAVITY
 from freefloat.library import ets7
-from freefloat.model import JointLimits, Spacecraft, State
+from freefloat.model import JointLimits, PortCommands, Spacecraft, State, Truth, World
 from freefloat.values import ModelError
 from support.ports import clock_at
 
@@ -28,6 +28,7 @@ for _letter, _axis in zip("xyz", np.eye(3), strict=True):
 WHEELS = HUB.wheel_names
 PAIRS = torque_pairs(arm=1.0, thrust=2.0, shortest_pulse=0.06)
 NONE = jnp.zeros(12)
+NOTHING = PortCommands((), ())  # commands
 
 
 def spinning(*speeds: float) -> State:
@@ -84,10 +85,10 @@ def burn(thrusters: Thrusters, duties: np.ndarray, stuck: jax.Array = NONE, hold
 
     def tick(pulses, given):
         k, duty = given
-        after = thrusters.actuate(pulses, duty, clock_at(k * hold, hold), stuck)
+        after = thrusters.move_valves(pulses, duty, clock_at(k * hold, hold), stuck)
         return after, after.burning
 
-    start = jax.tree.map(jnp.asarray, thrusters.begin())
+    start = jax.tree.map(jnp.asarray, thrusters.begin(HUB))
     end, burning = jax.lax.scan(tick, start, (jnp.arange(len(duties)), jnp.asarray(duties)))
     return np.asarray(burning), end
 
@@ -139,8 +140,8 @@ def test_a_valve_stays_open_for_the_shortest_pulse() -> None:
 
 def test_nobody_burns_more_than_all_of_the_time_or_less_than_none() -> None:
     thrusters = Thrusters.from_nozzles(PAIRS)
-    pulses = thrusters.actuate(
-        thrusters.begin(), NONE.at[:3].set(jnp.array([3.0, 1.0, -2.0])), clock_at(0.0, 0.02), NONE
+    pulses = thrusters.move_valves(
+        thrusters.begin(HUB), NONE.at[:3].set(jnp.array([3.0, 1.0, -2.0])), clock_at(0.0, 0.02), NONE
     )
     np.testing.assert_allclose(pulses.debt[:3], [2.0 * 0.02, 2.0 * 0.02, 0.0], atol=1e-15)
 
@@ -153,17 +154,17 @@ def test_a_stuck_thruster_burns_whatever_is_asked() -> None:
     np.testing.assert_allclose(end.propellant, 2.0 * 1.0 / (220.0 * STANDARD_GRAVITY), rtol=1e-12)
     np.testing.assert_array_equal(thrusters.wrench(end.burning), PAIRS[4].wrench())
     np.testing.assert_array_equal(end.debt, 0.0)  # and owes nothing when it closes again
-    after = thrusters.actuate(end, NONE, clock_at(1.0, 0.02), NONE)
+    after = thrusters.move_valves(end, NONE, clock_at(1.0, 0.02), NONE)
     np.testing.assert_array_equal(after.burning, 0.0)
 
 
 def test_debts_are_forgotten_when_nothing_is_asked() -> None:
     thrusters = Thrusters.from_nozzles(PAIRS)
-    pulses = thrusters.actuate(thrusters.begin(), jnp.full(12, 0.5), clock_at(0.0, 0.02), NONE)
+    pulses = thrusters.move_valves(thrusters.begin(HUB), jnp.full(12, 0.5), clock_at(0.0, 0.02), NONE)
     np.testing.assert_allclose(pulses.debt, 0.02)
-    half = thrusters.actuate(pulses, NONE.at[0].set(0.5), clock_at(0.02, 0.02), NONE)
+    half = thrusters.move_valves(pulses, NONE.at[0].set(0.5), clock_at(0.02, 0.02), NONE)
     np.testing.assert_allclose(half.debt[1:], 0.02)  # others still work
-    none = thrusters.actuate(pulses, NONE, clock_at(0.02, 0.02), NONE)
+    none = thrusters.move_valves(pulses, NONE, clock_at(0.02, 0.02), NONE)
     np.testing.assert_array_equal(none.debt, 0.0)
 
 
@@ -179,18 +180,24 @@ def test_allocated_pulses_make_the_wanted_torque() -> None:
 
 def test_force_is_on_the_base_alone() -> None:
     craft, thrusters = ets7(wheels=True), Thrusters.from_nozzles(PAIRS)
-    pulses = dataclasses.replace(thrusters.begin(), burning=np.eye(12)[3])
-    force = np.asarray(thrusters.force(craft, pulses, np.zeros(())))
+    pulses = dataclasses.replace(thrusters.begin(HUB), burning=np.eye(12)[3])
+    force = np.asarray(
+        thrusters.force(Truth(World.of(craft), (craft.at_rest(),)), pulses, NOTHING, clock_at(0.0, 0.02))
+    )
     np.testing.assert_array_equal(force[:6], PAIRS[3].wrench())
     np.testing.assert_array_equal(force[6:], 0.0)
 
 
 def test_two_sets_of_thrusters_have_channels_of_their_own() -> None:
     coarse, fine = (Thrusters.from_nozzles(PAIRS, **fields) for fields in ({}, {"name": "fine", "period": 0.1}))
-    assert [c.name for c in coarse.channels()] == ["thrusters.burning", "thrusters.propellant"]
-    assert [c.name for c in fine.channels()] == ["fine.burning", "fine.propellant"]
-    assert coarse.channels()[0].axis != fine.channels()[0].axis
-    assert [np.shape(value) for value in coarse.observe(coarse.begin(), np.zeros(()))] == [(12,), ()]
+    assert [c.name for c in coarse.channels(HUB)] == ["thrusters.burning", "thrusters.propellant"]
+    assert [c.name for c in fine.channels(HUB)] == ["fine.burning", "fine.propellant"]
+    assert coarse.channels(HUB)[0].axis != fine.channels(HUB)[0].axis
+    truth = Truth(World.of(HUB), (HUB.at_rest(),))
+    assert [np.shape(value) for value in coarse.observe(truth, coarse.begin(HUB), NOTHING, clock_at(0.0, 0.02))] == [
+        (12,),
+        (),
+    ]
 
 
 def test_thrusters_that_cannot_turn_the_base_are_refused() -> None:
