@@ -9,9 +9,10 @@ import pytest
 from freefloat.actuators.control_moment_gyros import ControlMomentGyros
 from freefloat.control import AttitudeHold, GyroSteering, HoldJoints
 from freefloat.library import with_gyro_pyramid
-from freefloat.model import Spacecraft
+from freefloat.model import Spacecraft, State
 from freefloat.sensors import IdealMeasurements
 from freefloat.values import ModelError
+from support.compiling import compiled
 from support.ports import clock_at, truth_of
 
 HUB = Spacecraft.from_base("hub", mass=400.0, inertia=(60.0, 70.0, 50.0))  # [kg], [kg m2]
@@ -59,6 +60,19 @@ def test_the_torque_on_the_base_is_that_of_the_equations_of_motion():
     # Of the torque that holds the base, what the spins need: without spin the gimbals' own inertia is left.
     due_to_spins = holding(rates, SPEEDS) - holding(rates, np.zeros(4))
     np.testing.assert_allclose(due_to_spins, -STEERING.given_torque(rates, y), atol=1e-12)
+
+
+def test_native_code_steers_as_plain_jax_does(rng):
+    """Sines and exponentials of the two libraries differ by a unit in the last place."""
+    q, v = rng.uniform(-1.0, 1.0, size=4), np.zeros(CRAFT.layout.nv)
+    v[3:6], v[list(CRAFT.layout.wheel_velocities)] = 0.02 * rng.normal(size=3), SPEEDS
+
+    def steer(torque, q, v, t):
+        state = State(jnp.zeros(3), jnp.array([1.0, 0.0, 0.0, 0.0]), q, v)
+        return STEERING.steer(torque, IdealMeasurements.of(CRAFT, state), t)
+
+    arguments = np.array([0.3, -0.5, 0.2]), q, v, np.asarray(0.7)
+    np.testing.assert_allclose(compiled(steer)(*arguments), steer(*map(jnp.asarray, arguments)), rtol=1e-12)
 
 
 def test_a_singular_state_needs_the_dither():

@@ -15,6 +15,7 @@ from freefloat.effects.earth_magnetic_field import (
 from freefloat.model.magnetic_field import UniformMagneticField
 from freefloat.spatial import Pose
 from freefloat.values import ModelError
+from support.compiling import compiled
 
 HERE, START = np.zeros(3), jnp.zeros(())
 LOW = CircularOrbit(altitude=500e3)
@@ -92,6 +93,13 @@ def test_the_magnetic_pole_of_the_north_lies_in_greenland():
         CircularOrbit(altitude=500e3), inclination=np.pi / 2, argument=np.arcsin(pole[2]), longitude=np.deg2rad(-72.68)
     )
     np.testing.assert_allclose(over.at(HERE, START), [0.0, 0.0, 2.0 * AT_LOW], atol=1e-4 * SIZE)
+
+
+def test_native_code_has_the_same_field(rng):
+    field = EarthMagneticField(LOW, inclination=1.1, argument=0.4, longitude=2.0)
+    place, t = 1e3 * rng.normal(size=3), np.asarray(3456.7)
+    ours = compiled(field.at)(place, t)
+    np.testing.assert_allclose(ours, field.at(jnp.asarray(place), jnp.asarray(t)), atol=1e-13 * SIZE)
 
 
 def test_a_frame_sees_the_field_in_its_own_axes():
