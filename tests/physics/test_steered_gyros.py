@@ -156,3 +156,26 @@ def test_leaving_a_singular_state():
         roll[dither] = 2.0 * np.arcsin(run["base.attitude"].values[-1, 1])
     assert abs(roll[0.0]) < 1e-4  # [rad]
     assert roll[0.1] == pytest.approx(0.2, abs=0.01)
+
+
+def test_failures_wrap_a_cluster():
+    """A gimbal that sticks, a wheel whose motor is dead, and gimbals that follow half of each rate, all from 1 s on."""
+    rates, torques = np.array([0.1, -0.2, 0.3, 0.05]), np.array([0.1, 0.1, 0.0, 0.0])
+    failures = (
+        ff.actuators.StuckJoint(joint="gyro.1", at=1.0),
+        ff.actuators.DeadWheel(wheel="gyro.2.wheel", at=1.0),
+        ff.actuators.WeakActuator(actuator="gyros", share=0.5, at=1.0),
+    )
+    angles, spins = [], []
+    for failure in failures:
+        software = Turning(rates, torques, period=1.0)
+        run = ff.simulate(CRAFT, GYROS, software, failure, state=spun_up(CRAFT), duration=2.0, dt=0.05)
+        angles.append(run["joints.position"].values[-1])
+        gained = run["wheels.absolute_momentum"].values
+        spins.append(gained[-1] - gained[0])
+    np.testing.assert_allclose(angles[0], [0.1, -0.4, 0.6, 0.1], atol=1e-12)
+    np.testing.assert_allclose(angles[1], [0.2, -0.4, 0.6, 0.1], atol=1e-12)
+    np.testing.assert_allclose(angles[2], [0.15, -0.3, 0.45, 0.075], atol=1e-12)
+    # A motor's torque is all that changes the absolute spin: 0.1 N m for 2 s, or for 1 s.
+    np.testing.assert_allclose(spins[1], [0.2, 0.1, 0.0, 0.0], atol=1e-9)
+    np.testing.assert_allclose(spins[2], [0.15, 0.15, 0.0, 0.0], atol=1e-9)
