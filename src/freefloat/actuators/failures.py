@@ -165,10 +165,10 @@ class DriftingSensor(_SensorFailure):
             )
         error = jnp.asarray(self.rate) * (clock.t - self.at)
         chosen = {name for name in values if self.measurement in ("", name)}
-        return {name: _moved(name, value, error) if name in chosen else value for name, value in values.items()}
+        return {name: _with_error(name, value, error) if name in chosen else value for name, value in values.items()}
 
 
-def _moved(name: str, value: Numeric, error: Numeric) -> Numeric:
+def _with_error(name: str, value: Numeric, error: Numeric) -> Numeric:
     """A measured value with an error; a quaternion turned by a rotation vector."""
     if name.rpartition(".")[2] != "attitude":
         return value + error

@@ -55,7 +55,9 @@ class IdealFrameForces(Actuator):
             total = total + generalized_force(craft, q, frame, wrench)
         return total
 
-    def recorded(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> tuple[tuple[Channel, Numeric], ...]:
+    def channel_values(
+        self, truth: Truth, memory: Any, u: PortCommands, clock: Clock
+    ) -> tuple[tuple[Channel, Numeric], ...]:
         """The forces by frame; by frame and axis where a frame is pushed along several."""
         parts = u.commanded_parts(FORCES)
         frames = tuple(part.rpartition("/")[0] for part in parts)

@@ -31,7 +31,7 @@ class JointMotors(Actuator):
         """Raise an error for joints that cannot be moved."""
         require_driven_joints(craft, command.parts)
 
-    def limited(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> PortCommands:
+    def limited_commands(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> PortCommands:
         """Torques within each joint's `limits.effort`."""
         joints = u.commanded_parts(TORQUES)
         return u.with_numbers(TORQUES, limit_joint_torques(truth.craft, joints, u.commanded_numbers(TORQUES))[0])
@@ -42,7 +42,9 @@ class JointMotors(Actuator):
         places = np.array(layout.indices(layout.motor_coordinates(u.commanded_parts(TORQUES))), dtype=int)
         return jnp.zeros(layout.nv).at[places].set(u.commanded_numbers(TORQUES))
 
-    def recorded(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> tuple[tuple[Channel, Numeric], ...]:
+    def channel_values(
+        self, truth: Truth, memory: Any, u: PortCommands, clock: Clock
+    ) -> tuple[tuple[Channel, Numeric], ...]:
         """Torques of the commanded motors, and the limit that each has met."""
         asked, craft = u.commanded_parts(TORQUES), truth.craft
         torques, met = limit_joint_torques(craft, asked, u.commanded_numbers(TORQUES))

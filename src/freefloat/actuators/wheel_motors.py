@@ -28,9 +28,9 @@ class WheelMotors(Actuator):
         wheels = craft.layout.wheels
         return (CommandPort(TORQUES, "N m", wheels, drives=wheels, noun="wheel"),)
 
-    def limited(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> PortCommands:
+    def limited_commands(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> PortCommands:
         """Torques within each wheel's limits."""
-        return u.with_numbers(TORQUES, self._limited(truth, u)[0])
+        return u.with_numbers(TORQUES, self._limited_torques(truth, u)[0])
 
     def force(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> Vector:
         """Generalised force of the motors."""
@@ -38,14 +38,16 @@ class WheelMotors(Actuator):
         places = np.array(layout.indices(u.commanded_parts(TORQUES)), dtype=int)
         return jnp.zeros(layout.nv).at[places].set(u.commanded_numbers(TORQUES))
 
-    def recorded(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> tuple[tuple[Channel, Numeric], ...]:
+    def channel_values(
+        self, truth: Truth, memory: Any, u: PortCommands, clock: Clock
+    ) -> tuple[tuple[Channel, Numeric], ...]:
         """The limit that each commanded wheel has met."""
-        asked, met = u.commanded_parts(TORQUES), self._limited(truth, u)[1]
+        asked, met = u.commanded_parts(TORQUES), self._limited_torques(truth, u)[1]
         wheels = tuple(name for name in truth.craft.wheel_names if name in asked)
         order = np.array([asked.index(name) for name in wheels], dtype=int)
         return ((wheel_channel(truth.craft, wheels), met[order]),)
 
-    def _limited(self, truth: Truth, u: PortCommands) -> tuple[Vector, Vector]:
+    def _limited_torques(self, truth: Truth, u: PortCommands) -> tuple[Vector, Vector]:
         wheels = u.commanded_parts(TORQUES)
         full = truth.full_wheels(wheels) if truth.full_wheels is not None else None
         return limit_wheel_torques(truth.craft, truth.state, wheels, u.commanded_numbers(TORQUES), full)

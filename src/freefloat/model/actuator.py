@@ -62,7 +62,7 @@ class PortCommands:
         parts, numbers = self._commanded[port]
         every = self._ports[port].parts
         if parts == every:
-            return numbers
+            return jnp.asarray(numbers, float)
         places = np.array([every.index(part) for part in parts], dtype=int)
         return jnp.zeros(len(every)).at[places].set(numbers) if parts else jnp.zeros(len(every))
 
@@ -94,16 +94,16 @@ class PortCommands:
         """Parts of a port that somebody commands, in the order of the commands."""
         return self._commanded[port][0]
 
-    def commanded_numbers(self, port: str) -> Vector:
+    def commanded_numbers(self, port: str) -> Numeric:
         """Numbers for these parts."""
         return self._commanded[port][1]
 
     def with_numbers(self, port: str, numbers: Numeric) -> PortCommands:
-        """The same commands with other numbers for the commanded parts of a port."""
+        """Commands with other numbers for the commanded parts of a port."""
         return self._with(port, (self._commanded[port][0], numbers))
 
     def with_changes(self, port: str, change: Callable[[str, Numeric], Numeric]) -> PortCommands:
-        """The same commands with `change(part, number)` for each commanded part of a port."""
+        """Commands with `change(part, number)` for each commanded part of a port."""
         parts, numbers = self._commanded[port]
         if not parts:
             return self
@@ -118,7 +118,7 @@ class PortCommands:
                 changed = changed._with(port, (parts, jnp.where(present, new, numbers)))
         return changed
 
-    def _with(self, port: str, commanded: tuple[tuple[str, ...], Vector]) -> PortCommands:
+    def _with(self, port: str, commanded: tuple[tuple[str, ...], Numeric]) -> PortCommands:
         copy = PortCommands((), ())
         copy._ports, copy._commanded = self._ports, {**self._commanded, port: commanded}
         return copy
@@ -129,7 +129,7 @@ def commanded_parts(port: CommandPort, commands: Sequence[Command]) -> tuple[str
     return tuple(dict.fromkeys(part for command in commands for part in command.parts or port.parts))
 
 
-def _merge(port: CommandPort, commands: Sequence[Command]) -> tuple[tuple[str, ...], Vector]:
+def _merge(port: CommandPort, commands: Sequence[Command]) -> tuple[tuple[str, ...], Numeric]:
     """Commanded parts of a port, and their numbers: those of several commands for one part add up."""
     if not commands:
         return (), jnp.zeros(0)
@@ -182,7 +182,7 @@ class Actuator(Part, Generic[Memory]):
 
     # ---- what it does to its spacecraft
 
-    def limited(self, truth: Truth, memory: Memory, u: PortCommands, clock: Clock) -> PortCommands:
+    def limited_commands(self, truth: Truth, memory: Memory, u: PortCommands, clock: Clock) -> PortCommands:
         """Commands within the limits of the actuator, in every stage of the integrator."""
         return u
 
@@ -216,7 +216,7 @@ class Actuator(Part, Generic[Memory]):
         """Values of the channels; `u`: as commanded, before limits."""
         return ()
 
-    def recorded(
+    def channel_values(
         self, truth: Truth, memory: Memory, u: PortCommands, clock: Clock
     ) -> tuple[tuple[Channel, Numeric], ...]:
         """Channels with their values, where they depend on what is commanded; by default those of `observe`."""

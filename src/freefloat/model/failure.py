@@ -112,18 +112,18 @@ class FailedActuator(Actuator):
 
     def actuate(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> Any:
         """Memory after a tick."""
-        after = self.part.actuate(truth, memory, self._followed(u, clock), clock)
+        after = self.part.actuate(truth, memory, self._commands_to_follow(u, clock), clock)
         failed = self.failure.failed_memory(sound_part(self.part), memory, after, clock)
         present = self.failure.present(clock.t)
         return after if failed is after else jax.tree.map(lambda a, b: jnp.where(present, a, b), failed, after)
 
-    def limited(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> PortCommands:
+    def limited_commands(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> PortCommands:
         """Commands within the limits of the actuator."""
-        return self.part.limited(truth, memory, u, clock)
+        return self.part.limited_commands(truth, memory, u, clock)
 
     def force(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> Vector:
         """Generalised force: that of the sound actuator, or what the failure makes of it."""
-        force = self.part.force(truth, memory, self._followed(u, clock), clock)
+        force = self.part.force(truth, memory, self._commands_to_follow(u, clock), clock)
         failed = self.failure.failed_force(force, clock)
         return force if failed is force else jnp.where(self.failure.present(clock.last_tick), failed, force)
 
@@ -133,21 +133,23 @@ class FailedActuator(Actuator):
 
     def rates(self, craft: Spacecraft, memory: Any, u: PortCommands, clock: Clock) -> Vector:
         """Prescribed rates under the commands that it follows."""
-        return self.part.rates(craft, memory, self._followed(u, clock), clock)
+        return self.part.rates(craft, memory, self._commands_to_follow(u, clock), clock)
 
     def switches(self, u: PortCommands, clock: Clock) -> Switches:
         """What it switches under the commands that it follows."""
-        return self.part.switches(self._followed(u, clock), clock)
+        return self.part.switches(self._commands_to_follow(u, clock), clock)
 
     def instants(self, memory: Any) -> tuple[Numeric, ...]:
         """Times at which its force is not smooth [s]."""
         return self.part.instants(memory)
 
-    def recorded(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> tuple[tuple[Channel, Numeric], ...]:
+    def channel_values(
+        self, truth: Truth, memory: Any, u: PortCommands, clock: Clock
+    ) -> tuple[tuple[Channel, Numeric], ...]:
         """Channels of the actuator."""
-        return self.part.recorded(truth, memory, u, clock)
+        return self.part.channel_values(truth, memory, u, clock)
 
-    def _followed(self, u: PortCommands, clock: Clock) -> PortCommands:
+    def _commands_to_follow(self, u: PortCommands, clock: Clock) -> PortCommands:
         return u.changed_while(self.failure.present(clock.last_tick), self.failure.failed_commands(u, clock))
 
 

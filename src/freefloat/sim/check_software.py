@@ -41,7 +41,7 @@ def check_software(
         found = []
         compiled = jax.jit(once)
         for number in range(_STATES):
-            acting, now = compiled(_perturbed(system_state, number))
+            acting, now = compiled(_with_perturbed_numbers(system_state, number))
             found += _not_finite(software, acting, now)
         return list(dict.fromkeys(found))
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
@@ -62,15 +62,15 @@ _STATES = 4  # the start, and some near it
 _NEAR = 1e-2  # how far they are away [m, rad, m/s, rad/s]
 
 
-def _perturbed(state: SystemState, number: int) -> SystemState:
+def _with_perturbed_numbers(state: SystemState, number: int) -> SystemState:
     """The start state for number 0, a random state near it for any other number."""
     rng = np.random.default_rng(number)
 
-    def perturbed(x: Any) -> Any:
+    def perturbed_number(x: Any) -> Any:
         size = _NEAR if number and np.asarray(x).dtype.kind == "f" else 0.0
         return x + size * rng.normal(size=np.shape(x)) if size else x
 
-    plants = state.plants.with_states(_perturbed_state(craft_state, perturbed) for craft_state in state.states)
+    plants = state.plants.with_states(_perturbed_state(craft_state, perturbed_number) for craft_state in state.states)
     return dataclasses.replace(state, plants=plants)
 
 

@@ -37,10 +37,10 @@ def follow(software: AttitudeFilter, stars: StarTracker, ticks: int) -> tuple[np
 
     def step(carried, k):
         gyro_memory, star_memory, estimate = carried
-        clock, works = clock_at(0.1 * k, hold=0.1, dt=0.1), jnp.asarray(True)
+        clock = clock_at(0.1 * k, hold=0.1, dt=0.1)
         truth = truth_of(HUB, hub_at(clock.t))
-        gyro_memory = GYRO.sense(gyro_memory, truth, k, clock, works)
-        new = stars.sense(star_memory, truth, k // 3, clock, works)
+        gyro_memory = GYRO.sense(gyro_memory, truth, k, clock)
+        new = stars.sense(star_memory, truth, k // 3, clock)
         star_memory = jax.tree.map(lambda a, b: jnp.where(k % 3 == 0, a, b), new, star_memory)
         y = Told(clock, (GYRO, gyro_memory), (stars, star_memory))
         estimate = software.remember(estimate, y, clock)

@@ -42,7 +42,7 @@ def test_text_and_back() -> None:
         ("reads a 3\nreads a 3", "announces 'a' twice"),
         ("reads a 1x2x3x4x5", "is no shape"),
         ("reads a 999999", "cannot have the shape"),
-        ("gives warp.drive 1", "'warp.drive', which is no command. Commands: joints.rate"),
+        ("gives warp.drive", "must name what its command 'warp.drive' is for"),
         ("gives joints.torque", "must name what its command 'joints.torque' is for"),
         ("gives joints.torque[a,b] 3", "takes 'joints.torque' to have the shape (3,), but it has (2,)"),
         ("gives base.wrench 6 lbf", "to have the unit lbf, but it has N, N m"),

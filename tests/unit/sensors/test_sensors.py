@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from freefloat.actuators import BlindSensor
 from freefloat.dynamics import inertial_frame_pose
 from freefloat.library import ets7
 from freefloat.model import Spacecraft, State, Truth, World
@@ -162,7 +163,7 @@ def test_dropouts_come_at_their_share_and_leave_the_older_value() -> None:
     memory, expected = stars.begin(truth(), NOW), -np.inf
     for k in range(12):
         clock = clock_at(0.25 * k)
-        memory = stars.sense(memory, truth(), numbers[k], clock, jnp.asarray(True))
+        memory = stars.sense(memory, truth(), numbers[k], clock)
         expected = 0.25 * k if seen[k] else expected
         _, taken, valid = stars.read(memory, clock)
         assert float(taken) == expected
@@ -178,7 +179,7 @@ def test_a_measurement_is_told_its_latency_later(latency: float) -> None:
         clock = clock_at(dt * tick)
         if tick % 5 == 0:  # the rate is the time at which it is taken
             at = truth(rate=(dt * tick, 0.0, 0.0))
-            memory = gyro.sense(memory, at, jnp.asarray(tick // 5, jnp.int32), clock, jnp.asarray(True))
+            memory = gyro.sense(memory, at, jnp.asarray(tick // 5, jnp.int32), clock)
         values, taken, valid = gyro.read(memory, clock)
         ready = [k * 0.25 for k in range(9) if k * 0.25 + latency <= dt * tick + 1e-9]
         assert bool(valid) == bool(ready)
@@ -188,11 +189,11 @@ def test_a_measurement_is_told_its_latency_later(latency: float) -> None:
 
 
 def test_a_sensor_that_no_longer_works_keeps_its_last_measurement() -> None:
-    gyro = Gyro()
+    gyro = BlindSensor(sensor="Gyro", at=0.1).wrap(Gyro())
     memory = gyro.begin(truth(), NOW)
     for tick in range(4):
         at, clock = truth(rate=(tick, 0.0, 0.0)), clock_at(0.05 * tick)
-        memory = gyro.sense(memory, at, jnp.asarray(tick, jnp.int32), clock, jnp.asarray(tick < 2))
+        memory = gyro.sense(memory, at, jnp.asarray(tick, jnp.int32), clock)
     values, taken, valid = gyro.read(memory, clock_at(0.15))
     assert (float(values["base.rate"][0]), float(taken), bool(valid)) == (1.0, 0.05, True)
 

@@ -129,7 +129,7 @@ class Actuation:
         if type(sound).force is Actuator.force:  # it has no force: it prescribes, latches or brakes
             return total
         with checked_call(sound, "force"):
-            limited = actuator.limited(self.truth, memory, u, self.clock)
+            limited = actuator.limited_commands(self.truth, memory, u, self.clock)
             force = actuator.force(self.truth, memory, limited, self.clock)
         return total + require_force(self._craft, sound, force)
 

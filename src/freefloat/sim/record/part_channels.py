@@ -54,5 +54,5 @@ def _actuator_channels(actuation: Actuation, some: Iterable[ActuatorCommands]) -
     for actuator, memory, u in some:
         sound = sound_part(actuator)
         with checked_call(sound, "observe"):
-            found = actuator.recorded(actuation.truth, memory, u, actuation.clock)
+            found = actuator.channel_values(actuation.truth, memory, u, actuation.clock)
         yield from require_observed(sound, tuple(channel for channel, _ in found), [value for _, value in found])

@@ -56,6 +56,7 @@ class SavedState:
 def _path_of_today(path: str) -> str:
     """A path in the state, from a file in which it may have an older name."""
     path = path.replace(".ledger.turning", ".ledger.angular_impulse_com")
+    path = re.sub(r"^\.valves\b", ".actuators", path)
     path = re.sub(r"^\.plants\[0\]\.inner\b", ".plants.interactions", path)
     path = re.sub(r"^\.plants\[0\]\.wheels\b", ".plants.wheels", path)
     return re.sub(r"^\.plants\[(\d+)\]", r".plants.crafts[\1]", path)

@@ -31,7 +31,7 @@ _METHODS_OF_ACTUATORS = {
     "accepts": ("craft",),
     "begin": ("craft",),
     "actuate": ("truth", "memory", "u", "clock"),
-    "limited": ("truth", "memory", "u", "clock"),
+    "limited_commands": ("truth", "memory", "u", "clock"),
     "force": ("truth", "memory", "u", "clock"),
     "rates": ("craft", "memory", "u", "clock"),
     "channels": ("craft",),
@@ -248,7 +248,8 @@ def require_rates(actuator: Actuator, names: tuple[str, ...], rates: Any) -> Vec
     """The prescribed rates of an actuator as an array, after a check that there is one for each coordinate."""
     if np.shape(rates) != (len(names),):
         raise SoftwareError(
-            f"{actuator.title}.rates must return {len(names)} numbers ({', '.join(names)}), got shape {np.shape(rates)}."
+            f"{actuator.title}.rates must return {len(names)} numbers ({', '.join(names)}), got shape "
+            f"{np.shape(rates)}."
         )
     return jnp.asarray(rates)
 
