@@ -27,18 +27,18 @@ class ConstantDipole(ff.Software):
         return ff.PortCommand("torquers.dipole", np.array([self.size, 0.0, 0.0]), unit="A m2")
 
 
-@pytest.mark.parametrize("amplitude_deg", [5.0, 60.0])
-def test_a_needle_swings_like_a_pendulum(amplitude_deg):
+@pytest.mark.parametrize(("amplitude_deg", "asked"), [(5.0, 0.5), (60.0, 0.5), (60.0, 4.0)])  # [A m2], at most 0.5
+def test_a_needle_swings_like_a_pendulum(amplitude_deg, asked):
     """I theta'' = -m B sin(theta): the period is 4 K(sin(amplitude / 2)) sqrt(I / (m B)), exact.
 
     It starts at rest beside the field, so after one period it is there again: to the square of what RK4 leaves.
     """
     m, B, inertia = 0.5, 4e-5, 0.008  # [A m2], [T], about z [kg m2]
     period = 4.0 * ellipk(np.sin(np.deg2rad(amplitude_deg) / 2.0) ** 2) * np.sqrt(inertia / (m * B))
-    rods = ff.actuators.Magnetorquers(UniformMagneticField(flux_density=(B, 0.0, 0.0)))
+    rods = ff.actuators.Magnetorquers(UniformMagneticField(flux_density=(B, 0.0, 0.0)), max_dipole=m)
     half = np.deg2rad(amplitude_deg) / 2.0
     start = SATELLITE.at_rest(at=ff.Pose.from_quaternion(np.array([np.cos(half), 0, 0, np.sin(half)]), np.zeros(3)))
-    run = ff.simulate(SATELLITE, rods, ConstantDipole(m), state=start, duration=1.25 * period, dt=period / 2000.0)
+    run = ff.simulate(SATELLITE, rods, ConstantDipole(asked), state=start, duration=1.25 * period, dt=period / 2000.0)
     yaw = 2.0 * np.arctan2(run["base.attitude"].values[:, 3], run["base.attitude"].values[:, 0])
     rate, quarter = run["base.rate"].values[:, 2], 500
     np.testing.assert_allclose(yaw[quarter], 0.0, atol=1e-9)
@@ -92,6 +92,31 @@ def test_rods_meet_their_limit_and_say_so(two_orbits):
     np.testing.assert_array_equal(np.abs(dipole)[met], LARGEST)
     assert np.any(met[:200])
     assert not np.any(met[-500:])
+
+
+class OutsideDamping:
+    """The same law as BdotDamping, in NumPy and outside the compiled loop."""
+
+    name, period = "bdot", 1.0
+    reads, commands = {"base.magnetic_field": "T"}, {"torquers.dipole": ("x", "y", "z")}
+
+    def begin(self, y):
+        self.last = None
+
+    def step(self, t, y):
+        field, before = np.array(y["base.magnetic_field"]), self.last
+        self.last = field
+        return {"torquers.dipole": np.zeros(3) if before is None else -4e4 * (field - before)}
+
+
+def test_software_outside_the_loop_damps_alike():
+    """Field and dipoles pass through the contract with their units; rounding of the difference quotient is all."""
+    torquers, sensor = ff.actuators.Magnetorquers(EARTH), ff.sensors.Magnetometer(EARTH, noise=1e-7, period=1.0)
+    start = SATELLITE.in_motion(rate_deg_s=TUMBLE)
+    experiment = ff.Experiment.of(SATELLITE, torquers, sensor, state=start, duration=30.0, dt=0.5)
+    outside = ff.fly(experiment, OutsideDamping())
+    inside = detumbling(torquers, sensor=sensor, duration=30.0)
+    np.testing.assert_allclose(outside["base.rate"].values, inside["base.rate"].values, atol=1e-12)
 
 
 def test_rods_the_other_way_round_spin_it_up():

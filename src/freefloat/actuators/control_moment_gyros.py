@@ -92,7 +92,7 @@ class ControlMomentGyros(Actuator):
             CommandPort(self.torque_port, "N m", self.wheels, drives=self.wheels, noun="wheel"),
         )
 
-    def limited(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> PortCommands:
+    def limited_commands(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> PortCommands:
         """Gimbal rates within their limits, wheel torques within those of the wheels."""
         gimbals, rates = u.commanded_parts(self.rate_port), u.commanded_numbers(self.rate_port)
         wheels = u.commanded_parts(self.torque_port)

@@ -56,7 +56,7 @@ class Magnetorquers(Actuator):
         """The port of the dipoles."""
         return (CommandPort(self.port, "A m2", self.rods, noun="rod"),)
 
-    def limited(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> PortCommands:
+    def limited_commands(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> PortCommands:
         """Dipoles within the largest of each rod."""
         most = jnp.broadcast_to(jnp.asarray(self.max_dipole, dtype=float), (len(self.rods),))
         return u.with_changes(
@@ -96,7 +96,7 @@ class Magnetorquers(Actuator):
 
     def observe(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> tuple[Numeric, ...]:
         """Values of the channels."""
-        limited = self.limited(truth, memory, u, clock)
+        limited = self.limited_commands(truth, memory, u, clock)
         asked, given = u[self.port], limited[self.port]
         condition = jnp.where(jnp.abs(asked) > jnp.abs(given), DIPOLE_LIMIT, 0.0)
         return given, self.torque(truth, limited, clock), self.flux_density(truth, clock), condition

@@ -4,8 +4,8 @@ In Earth-fixed axes the potential of degree 1 is V = a^3 (k . r) / r^3 with k = 
 
     B = -grad V = (a / r)^3 (3 (k . u) u - k),   u = r / |r|.
 
-Over the equator of the dipole its size is |k| (a / r)^3, over the poles twice that. The model leaves out all higher
-degrees: near the ground it is off by up to a third (South Atlantic), in low orbits by 10 to 20 %.
+Over the equator of the dipole its size is |k| (a / r)^3, over the poles twice that. All higher
+degrees are left out. They fall faster with the distance: the lower the orbit, the more of the field is missing.
 """
 
 from __future__ import annotations

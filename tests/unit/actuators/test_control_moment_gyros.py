@@ -52,7 +52,7 @@ def test_gimbals_follow_their_rates_within_limits():
     assert GYROS.prescribes(CRAFT, {port: ("gyro.3", "gyro.1"), "gyros.spin_torque": ()}) == ("gyro.3", "gyro.1")
     np.testing.assert_array_equal(GYROS.rates(CRAFT, (), asked, NOW), [1.5, -0.5])
     np.testing.assert_array_equal(GYROS.rates(CRAFT, (), commands(), NOW), np.zeros(0))
-    limited = GYROS.limited(truth_of(CRAFT, STATE), (), asked, NOW)
+    limited = GYROS.limited_commands(truth_of(CRAFT, STATE), (), asked, NOW)
     np.testing.assert_array_equal(limited[port], [-0.5, 0.0, 1.5, 0.0])
     assert limited.commanded_parts(port) == ("gyro.3", "gyro.1")
 
@@ -61,12 +61,12 @@ def test_wheels_get_their_torques_within_torque_and_momentum():
     """The fourth is full at 400 rad/s: it can only be slowed down."""
     truth, port = truth_of(CRAFT, STATE), "gyros.spin_torque"
     asked = commands(PortCommand(port, np.array([0.1, -0.5, 0.0, 0.1])))
-    given = GYROS.limited(truth, (), asked, NOW)
+    given = GYROS.limited_commands(truth, (), asked, NOW)
     np.testing.assert_allclose(given[port], [0.1, -0.2, 0.0, 0.0])
     force = np.asarray(GYROS.force(truth, (), given, NOW))
     np.testing.assert_allclose(force[list(CRAFT.layout.wheel_velocities)], [0.1, -0.2, 0.0, 0.0])
     assert np.count_nonzero(force) == 2
-    slower = GYROS.limited(truth, (), commands(PortCommand(port, np.array([0.0, 0.0, 0.0, -0.1]))), NOW)
+    slower = GYROS.limited_commands(truth, (), commands(PortCommand(port, np.array([0.0, 0.0, 0.0, -0.1]))), NOW)
     np.testing.assert_allclose(slower[port], [0.0, 0.0, 0.0, -0.1])
 
 

@@ -56,7 +56,7 @@ def test_the_sign_is_that_of_a_compass_needle():
 def test_each_rod_has_its_largest_dipole():
     truth = truth_of(HUB, HUB.at_rest())
     asked = commands(RODS, PortCommand("torquers.dipole", np.array([-9.0, 4.0, 2.5])))
-    given = RODS.limited(truth, (), asked, NOW)
+    given = RODS.limited_commands(truth, (), asked, NOW)
     np.testing.assert_array_equal(given["torquers.dipole"], [-5.0, 4.0, 2.0])
     by_name = dict(zip([c.name for c in RODS.channels(HUB)], RODS.observe(truth, (), asked, NOW), strict=True))
     np.testing.assert_array_equal(by_name["torquers.dipole"], [-5.0, 4.0, 2.0])
@@ -64,12 +64,12 @@ def test_each_rod_has_its_largest_dipole():
     np.testing.assert_allclose(by_name["torquers.magnetic_field"], FIELD.flux_density)
     np.testing.assert_allclose(by_name["torquers.torque"], np.cross([-5.0, 4.0, 2.0], FIELD.flux_density), atol=1e-20)
     one = commands(RODS, PortCommand("torquers.dipole", np.array([7.0]), names=("z",)))
-    np.testing.assert_array_equal(RODS.limited(truth, (), one, NOW)["torquers.dipole"], [0.0, 0.0, 2.0])
+    np.testing.assert_array_equal(RODS.limited_commands(truth, (), one, NOW)["torquers.dipole"], [0.0, 0.0, 2.0])
 
 
 def test_what_nobody_commands_rests():
     truth = truth_of(HUB, HUB.at_rest())
-    for values in RODS.force(truth, (), RODS.limited(truth, (), commands(RODS), NOW), NOW):
+    for values in RODS.force(truth, (), RODS.limited_commands(truth, (), commands(RODS), NOW), NOW):
         assert values == 0.0
 
 

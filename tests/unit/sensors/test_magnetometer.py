@@ -27,9 +27,7 @@ def test_bias_scale_and_steps():
     measured = sensor.measure(truth_of(HUB, HUB.at_rest()), ZERO, NOW)["base.magnetic_field"]
     np.testing.assert_allclose(measured, [1.11e-5, -2.02e-5, 3.03e-5], atol=1e-15)
     # The bias is what it reports without a field: the scale error is of the field alone.
-    fine = Magnetometer(FIELD, bias=(1e-6, 0.0, 0.0), scale_error=0.01).measure(
-        truth_of(HUB, HUB.at_rest()), ZERO, NOW
-    )
+    fine = Magnetometer(FIELD, bias=(1e-6, 0.0, 0.0), scale_error=0.01).measure(truth_of(HUB, HUB.at_rest()), ZERO, NOW)
     np.testing.assert_allclose(fine["base.magnetic_field"], [1.11e-5, -2.02e-5, 3.03e-5], atol=1e-18)
 
 
