@@ -4,7 +4,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from freefloat.model import Clock, SensorMemory, Spacecraft, State, Truth, World
+from freefloat.model import Actuator, Clock, Command, PortCommands, SensorMemory, Spacecraft, State, Truth, World
 from freefloat.model.part_kinds import Sensor
 
 
@@ -17,6 +17,12 @@ def clock_at(t: Any, hold: float = 0.0, dt: float = 0.05) -> Clock:
 def truth_of(craft: Spacecraft, state: State) -> Truth:
     """Of one spacecraft alone."""
     return Truth(World.of(craft), (state,))
+
+
+def commands_to(actuator: Actuator, craft: Spacecraft, *commands: Command) -> PortCommands:
+    """Commands as the actuator gets them."""
+    ports = actuator.accepts(craft)
+    return PortCommands(ports, [[command for command in commands if command.port == port.name] for port in ports])
 
 
 class Told:

@@ -1,5 +1,6 @@
 """Actuators: what is commanded and pushes or moves a spacecraft, with limits; and failures that wrap parts."""
 
+from freefloat.actuators.control_moment_gyros import ControlMomentGyros
 from freefloat.actuators.failures import (
     BlindSensor,
     DeadWheel,
@@ -11,6 +12,7 @@ from freefloat.actuators.failures import (
 )
 from freefloat.actuators.ideal_forces import IdealBaseWrench, IdealFrameForces
 from freefloat.actuators.joint_motors import JointMotors, RateDrives, joint_motor_channels, limit_joint_torques
+from freefloat.actuators.magnetorquers import Magnetorquers
 from freefloat.actuators.standard import standard_actuators
 from freefloat.actuators.switches import Brakes, Latches
 from freefloat.actuators.thrusters import Thruster, Thrusters, ValveState, torque_pairs
@@ -19,6 +21,7 @@ from freefloat.actuators.wheel_motors import WheelMotors, limit_wheel_torques, l
 __all__ = [
     "BlindSensor",
     "Brakes",
+    "ControlMomentGyros",
     "DeadWheel",
     "DriftingSensor",
     "FrozenSensor",
@@ -26,6 +29,7 @@ __all__ = [
     "IdealFrameForces",
     "JointMotors",
     "Latches",
+    "Magnetorquers",
     "OpenThruster",
     "RateDrives",
     "StuckJoint",

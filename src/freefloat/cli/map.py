@@ -77,7 +77,8 @@ def _save(maps: list[xarray.Dataset], path: Path) -> None:
 def _spacecraft(name: str) -> Spacecraft:
     """A spacecraft of the library, or one from a URDF file."""
     functions = {key: getattr(library, key) for key in library.__all__ if isfunction(getattr(library, key))}
-    ready = {key: make for key, make in functions.items() if get_type_hints(make)["return"] is Spacecraft}
+    made = {key: make for key, make in functions.items() if get_type_hints(make)["return"] is Spacecraft}
+    ready = {key: make for key, make in made.items() if not key.startswith("with_")}  # those add a part to one
     if name in ready:
         return ready[name]()
     if not Path(name).is_file():

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import freefloat as ff
-from freefloat.actuators import Thrusters, joint_motor_channels, torque_pairs, wheel_channel
+from freefloat.actuators import (
+    ControlMomentGyros,
+    Magnetorquers,
+    Thrusters,
+    joint_motor_channels,
+    torque_pairs,
+    wheel_channel,
+)
 from freefloat.control import (
     ApproachLimits,
     AttitudeFilter,
     AttitudeHold,
     CaptureApproach,
+    GyroSteering,
     JointServo,
     Line,
     MechanicalGrasp,
@@ -21,6 +29,8 @@ from freefloat.control import (
 from freefloat.effects import CircularOrbit, GravityGradient, JointFriction, JointSpring
 from freefloat.effects.contact import CompliantContact, KelvinVoigt, Plane, Sphere
 from freefloat.effects.joint_friction import Friction
+from freefloat.library import with_gyro_pyramid
+from freefloat.model import UniformMagneticField
 from freefloat.model.shapes import Shape
 from freefloat.values.channels import Channel
 
@@ -56,5 +66,15 @@ def sample_channels() -> tuple[Channel, ...]:
     added = [channel for part in software for channel in part.channels()]
     added += [*thrusters.channels(craft), *GravityGradient(CircularOrbit(altitude=550e3)).channels(craft)]
     added += [*joint_motor_channels(craft, craft.layout.moving_joints), wheel_channel(craft, craft.wheel_names)]
+    added += attitude_channels()
     known = {channel.name: channel for channel in (*reversed(added), *reversed(common))}
     return tuple(reversed(list(known.values())))
+
+
+def attitude_channels() -> list[Channel]:
+    """Channels of control-moment gyros with their steering, and of magnetorquers."""
+    craft = ff.Spacecraft.from_base("satellite", mass=400.0, inertia=(60.0, 70.0, 50.0))  # [kg], [kg m2]
+    craft = with_gyro_pyramid(craft, spin_inertia=0.05, mass=8.0, inertia=(0.06, 0.05, 0.04))
+    gyros, coils = ControlMomentGyros.of(craft), Magnetorquers(UniformMagneticField(flux_density=(3e-5, 0.0, 0.0)))
+    steering = GyroSteering(craft, gyros, AttitudeHold(craft, actuator="base torque"))
+    return [*gyros.channels(craft), *steering.channels(), *coils.channels(craft)]

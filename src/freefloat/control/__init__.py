@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from freefloat.control.attitude import AttitudeHold
 from freefloat.control.attitude_filter import AttitudeFilter
+from freefloat.control.bdot_damping import BdotDamping
 from freefloat.control.capture import ApproachLimits, CaptureApproach, UnreachableError, spline_to
 from freefloat.control.capture_gains import CaptureGains, CaptureLimits
 from freefloat.control.capture_reference import CaptureReference, MeetingState, measured_meeting_state
@@ -12,6 +13,7 @@ from freefloat.control.circle import Circle
 from freefloat.control.compliant_capture import CompliantCapture, CompliantCaptureMemory
 from freefloat.control.grasp_mechanisms import GraspMechanism, ParallelJaw, ProbeAndDrogue, ThreeWireSnare
 from freefloat.control.grasping import GraspOnMessage, TimedGrasp
+from freefloat.control.gyro_steering import GyroSteering
 from freefloat.control.joint_damping import JointHold, ReactionlessDamping
 from freefloat.control.joint_motion import JointMotion
 from freefloat.control.joint_servo import JointServo
@@ -40,6 +42,7 @@ __all__ = [
     "ApproachLimits",
     "AttitudeFilter",
     "AttitudeHold",
+    "BdotDamping",
     "CaptureApproach",
     "CaptureGains",
     "CaptureLimits",
@@ -52,6 +55,7 @@ __all__ = [
     "FunctionPath",
     "GraspMechanism",
     "GraspOnMessage",
+    "GyroSteering",
     "HoldJoints",
     "JointHold",
     "JointMotion",

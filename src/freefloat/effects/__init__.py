@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from freefloat.effects.circular_orbit import EARTH_GRAVITY, EARTH_RADIUS, CircularOrbit
 from freefloat.effects.co_rotation import PlaceInOrbit, co_rotating_state, co_rotating_states
 from freefloat.effects.contact import CompliantContact
+from freefloat.effects.earth_magnetic_field import EarthMagneticField
 from freefloat.effects.elliptic_orbit import EARTH_J2, EllipticOrbit, eccentric_anomaly
 from freefloat.effects.gravity_gradient import GravityGradient
 from freefloat.effects.joint_friction import Friction, JointFriction
@@ -21,6 +22,7 @@ __all__ = [
     "EARTH_RADIUS",
     "CircularOrbit",
     "CompliantContact",
+    "EarthMagneticField",
     "EllipticOrbit",
     "Friction",
     "GravityGradient",

@@ -1,5 +1,6 @@
 """Ready spacecraft as data, every number with its source."""
 
+from freefloat.library.control_moment_gyros import PYRAMID_SKEW, with_control_moment_gyro, with_gyro_pyramid
 from freefloat.library.envisat import ENVISAT_SPIN_DEG_S, envisat, envisat_start
 from freefloat.library.ets7 import ets7
 from freefloat.library.servicer import SERVICER_CAPTURE, SERVICER_FOLDED, servicer, servicer_start
@@ -8,6 +9,7 @@ from freefloat.library.station import STATION_ATTITUDE, StationReference, statio
 
 __all__ = [
     "ENVISAT_SPIN_DEG_S",
+    "PYRAMID_SKEW",
     "SERVICER_CAPTURE",
     "SERVICER_FOLDED",
     "STATION_ATTITUDE",
@@ -21,4 +23,6 @@ __all__ = [
     "srms_payload",
     "station",
     "station_reference",
+    "with_control_moment_gyro",
+    "with_gyro_pyramid",
 ]

@@ -20,6 +20,7 @@ from freefloat.model.commands import (
 from freefloat.model.connections import Connection, Contact, JointBrake, Place
 from freefloat.model.failure import Failure
 from freefloat.model.flexibility import JointFlexibility
+from freefloat.model.magnetic_field import MagneticField, UniformMagneticField
 from freefloat.model.modal import ModalBody, Node, Rail
 from freefloat.model.part_kinds import (
     Action,
@@ -65,6 +66,7 @@ __all__ = [
     "JointRates",
     "JointTorques",
     "Latch",
+    "MagneticField",
     "Measurements",
     "ModalBody",
     "Node",
@@ -83,6 +85,7 @@ __all__ = [
     "Switches",
     "ThrusterDuty",
     "Truth",
+    "UniformMagneticField",
     "Wheel",
     "WheelTorques",
     "World",

@@ -9,6 +9,7 @@ from freefloat.sensors.encoder import JointEncoder, MotorEncoder
 from freefloat.sensors.gyro import Gyro
 from freefloat.sensors.ideal import Ideal, IdealMeasurements, measurable_text, true_value
 from freefloat.sensors.imperfection import Imperfection, ImperfectSensor, noise_key
+from freefloat.sensors.magnetometer import Magnetometer
 from freefloat.sensors.noise import normal, threefry, uniform
 from freefloat.sensors.star_tracker import StarTracker
 
@@ -20,6 +21,7 @@ __all__ = [
     "ImperfectSensor",
     "Imperfection",
     "JointEncoder",
+    "Magnetometer",
     "MotorEncoder",
     "RelativePoseCamera",
     "StarTracker",
