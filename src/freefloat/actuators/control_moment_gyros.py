@@ -12,7 +12,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.actuators.wheel_motors import limit_wheel_torques, spin_momentum
+from freefloat.actuators.wheel_motors import limit_torques_now, limited_port_torques, spin_momentum
 from freefloat.dynamics.gyro_axes import gyro_directions, singularity_measure, spin_axes
 from freefloat.model import Actuator, Clock, CommandPort, PortCommands, Spacecraft, State, Truth
 from freefloat.values import ModelError, record, static
@@ -95,17 +95,9 @@ class ControlMomentGyros(Actuator):
     def limited_commands(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> PortCommands:
         """Gimbal rates within their limits, wheel torques within those of the wheels."""
         gimbals, rates = u.commanded_parts(self.rate_port), u.commanded_numbers(self.rate_port)
-        wheels = u.commanded_parts(self.torque_port)
-        torques, _ = self._limited_torques(truth, wheels, u.commanded_numbers(self.torque_port))
-        return u.with_numbers(self.rate_port, limit_gimbal_rates(truth.craft, gimbals, rates)[0]).with_numbers(
-            self.torque_port, torques
-        )
-
-    def _limited_torques(self, truth: Truth, wheels: tuple[str, ...], torques: Vector) -> tuple[Vector, Vector]:
-        if not wheels:
-            return torques, jnp.zeros(0)
-        full = truth.full_wheels(wheels) if truth.full_wheels is not None else None
-        return limit_wheel_torques(truth.craft, truth.state, wheels, torques, full)
+        torques, _ = limited_port_torques(truth, u, self.torque_port)
+        limited = limit_gimbal_rates(truth.craft, gimbals, rates)[0]
+        return u.with_numbers(self.rate_port, limited).with_numbers(self.torque_port, torques)
 
     # ---- motion
 
@@ -153,7 +145,7 @@ class ControlMomentGyros(Actuator):
             self.momentum(craft, state),
             singularity_measure(self.directions(craft, state.q)),
             limit_gimbal_rates(craft, self.gimbals, u[self.rate_port])[1],
-            self._limited_torques(truth, self.wheels, u[self.torque_port])[1],
+            limit_torques_now(truth, self.wheels, u[self.torque_port])[1],
         )
 
 

@@ -55,8 +55,15 @@ def limited_port_torques(truth: Truth, u: PortCommands, name: str) -> tuple[Vect
     """
     port = u.port(name)
     wheels = tuple(port.drives[port.parts.index(part)] for part in u.commanded_parts(name))
+    return limit_torques_now(truth, wheels, u.commanded_numbers(name))
+
+
+def limit_torques_now(truth: Truth, wheels: tuple[str, ...], torques: Vector) -> tuple[Vector, Vector]:
+    """Torques within the limits of wheels, and the limit that each has met, with which wheels are full as it is held."""
+    if not wheels:
+        return torques, jnp.zeros(0)
     full = truth.full_wheels(wheels) if truth.full_wheels is not None else None
-    return limit_wheel_torques(truth.craft, truth.state, wheels, u.commanded_numbers(name), full)
+    return limit_wheel_torques(truth.craft, truth.state, wheels, torques, full)
 
 
 def limit_wheel_torques(
