@@ -59,7 +59,7 @@ def limited_port_torques(truth: Truth, u: PortCommands, name: str) -> tuple[Vect
 
 
 def limit_torques_now(truth: Truth, wheels: tuple[str, ...], torques: Vector) -> tuple[Vector, Vector]:
-    """Torques within the limits of wheels, and the limit that each has met, with which wheels are full as it is held."""
+    """Torques within the limits of wheels, and the limit that each has met; `truth` knows which wheels are full."""
     if not wheels:
         return torques, jnp.zeros(0)
     full = truth.full_wheels(wheels) if truth.full_wheels is not None else None

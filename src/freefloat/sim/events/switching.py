@@ -16,8 +16,7 @@ from freefloat.dynamics.contact import contact_impact
 from freefloat.dynamics.impact import Impact, row_impact
 from freefloat.dynamics.relative_rows import Rows, row_bias, row_count, row_velocity
 from freefloat.dynamics.row_response import row_response
-from freefloat.model import Actuator, State, Switches, World
-from freefloat.model.failure import sound_part
+from freefloat.model import State, Switches, World
 from freefloat.sim.events.entries import EventFlags, log_events
 from freefloat.sim.motion.accelerations import Balance
 from freefloat.sim.motion.actuation import Actuation
@@ -34,8 +33,9 @@ from freefloat.sim.motion.constraint_rows import (
 from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.system.constraint_state import BACKWARD, FORWARD, HOLDS, OFF, ConstraintState, active_rows
 from freefloat.sim.system.input_ports import brake_port, connection_port
+from freefloat.sim.system.software_checks import is_switch
 from freefloat.sim.system.system import System, SystemState
-from freefloat.values import record
+from freefloat.values import SoftwareError, record
 from freefloat.values.arrays import Numeric, Scalar, Vector
 
 _STILL = 1e-12  # [rad/s, m/s]: a joint that moves no faster stands still for its brake
@@ -71,15 +71,14 @@ def commanded_switches(here: PortBus) -> SwitchFlags:
 
 
 def _switches_of_actuators(actuation: Actuation) -> list[Switches]:
-    return [
-        actuator.switches(u, actuation.clock)
-        for actuator, _, u in actuation.actuators()
-        if type(sound_part(actuator)).switches is not Actuator.switches
-    ]
+    return [actuator.switches(u, actuation.clock) for actuator, _, u in actuation.actuators() if is_switch(actuator)]
 
 
 def _with_flags(flags: Numeric, known: Sequence[Any], asked: Mapping[Any, Numeric]) -> Numeric:
     for name, flag in asked.items():
+        if name not in known:
+            listed = ", ".join(map(str, known)) or "none"
+            raise SoftwareError(f"An actuator switches {name!r}, which the world does not have. There are: {listed}.")
         place = known.index(name)
         flags = flags.at[place].set(flags[place] | flag)
     return flags
