@@ -32,6 +32,7 @@ from freefloat.model.part_kinds import (
     Truth,
 )
 from freefloat.model.parts import Follow, Frame, Joint, JointLimits, RigidBody, Wheel
+from freefloat.model.quantity import Quantity
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.model.state import State
 from freefloat.model.world import World
@@ -64,6 +65,7 @@ __all__ = [
     "Node",
     "Part",
     "Place",
+    "Quantity",
     "Rail",
     "Release",
     "RigidBody",

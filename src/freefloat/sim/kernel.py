@@ -13,14 +13,16 @@ import numpy as np
 
 from freefloat.effects.failures import BlindSensor, OpenThruster
 from freefloat.effects.thrusters import Thrusters
-from freefloat.model import Clock, Sensor, State, ThrusterDuty, Truth
+from freefloat.model import Clock, Sensor, ThrusterDuty, Truth
 from freefloat.model.part_kinds import ticks_in
 from freefloat.sim.events.clearance_watch import watch_clearances
 from freefloat.sim.events.locate import step_with_events
 from freefloat.sim.events.piecewise_steps import advance_motion
 from freefloat.sim.motion.accelerations import derivative
+from freefloat.sim.motion.forces_before import forces_before_tick
 from freefloat.sim.motion.integrators import RateFunction
 from freefloat.sim.motion.interactions import Flags
+from freefloat.sim.motion.measurement_bus import truth_of
 from freefloat.sim.motion.port_bus import PortBus, commanded_torques
 from freefloat.sim.motion.prescribed_motion import apply_prescribed_rates, with_port_rates, with_rates_until
 from freefloat.sim.system.input_ports import command_inputs
@@ -106,12 +108,20 @@ class _TickState:
     def __init__(self, system: System, state: SystemState, inputs: Inputs, tick: Tick, parts: Numeric | None) -> None:
         self.system, self.state, self.inputs, self.tick, self._parts = system, state, inputs, tick, parts
         self.states, self._sensed, self._count = with_port_rates(system, state, inputs, tick.t), set(), state.tick
+        self._forces = forces_before_tick(system, state, inputs, tick)  # before anything of this tick has run
 
     def port_bus(self, *, before_rates: bool = False) -> PortBus:
         """The port bus of the present state."""
         tick = self.tick
         return PortBus(
-            self.system, self.state, self.states, self.inputs, tick.t, tick.number, before_rates=before_rates
+            self.system,
+            self.state,
+            self.states,
+            self.inputs,
+            tick.t,
+            tick.number,
+            before_rates=before_rates,
+            forces=self._forces,
         )
 
     def due(self, ticks: int) -> Flag | bool:
@@ -125,7 +135,8 @@ class _TickState:
             if i not in self._sensed:
                 self._sensed.add(i)
                 measured = sensed_states(self.system, self.states, self.inputs)
-                self.state = _sense(self.system, self.state, measured, i, self.tick, self.due)
+                truth = truth_of(self.system, self.state, measured, self.system.wiring.sensors[i].craft, self._forces)
+                self.state = _sense(self.system, self.state, truth, i, self.tick, self.due)
 
     def run_software(self, k: int) -> None:
         """Run software number k, if it is due."""
@@ -137,11 +148,11 @@ class _TickState:
             self.states = with_rates_until(self.port_bus(before_rates=True), k)
 
 
-def _sense(system: System, state: SystemState, states: tuple[State, ...], i: int, tick: Tick, due: Due) -> SystemState:
+def _sense(system: System, state: SystemState, truth: Truth, i: int, tick: Tick, due: Due) -> SystemState:
     """The state after sensor number i has taken a sample, if it is due."""
     sensor, wires, old = system.sensors[i], system.wiring.sensors[i], state.sensors[i]
     clock = Clock(t=tick.t, tick=tick.number, dt=system.dt, hold=sensor.period or system.dt)
-    truth, works = Truth(system.world, states, wires.craft), _works(system, sensor, tick.t)
+    works = _works(system, sensor, tick.t)
 
     def sample() -> Any:
         with checked_call(sensor, "measure"):

@@ -21,16 +21,18 @@ from freefloat.model import (
     Release,
     State,
     ThrusterDuty,
-    Truth,
     WheelTorques,
 )
 from freefloat.model.commands import SWITCHES
 from freefloat.model.part_kinds import ticks_in
 from freefloat.sim.events.clearance_watch import begin_clearances
 from freefloat.sim.events.held_start import require_free_joints, start_held
+from freefloat.sim.motion.forces_before import forces_at_start
 from freefloat.sim.motion.full_wheels import begin_wheel_log, limited_wheels
 from freefloat.sim.motion.interactions import begin_interactions, require_apart
+from freefloat.sim.motion.measurement_bus import truth_of
 from freefloat.sim.motion.port_bus import PortBus
+from freefloat.sim.system.constraint_state import ConstraintState
 from freefloat.sim.system.craft_state import CraftState, Ledger
 from freefloat.sim.system.input_ports import RATE_PORT, WHEEL_PORT, port_shape
 from freefloat.sim.system.software_checks import (
@@ -45,9 +47,11 @@ from freefloat.sim.system.system import Inputs, SensorWires, SoftwareState, Soft
 from freefloat.sim.system.unmeasured import unmeasured_message
 from freefloat.sim.system.varied_numbers import compile_system
 from freefloat.values import ModelError, SoftwareError
-from freefloat.values.arrays import is_traced
+from freefloat.values.arrays import Scalar, is_traced
 from freefloat.values.checks import require_quantity
 from freefloat.values.tracing import result_shapes
+
+Held = ConstraintState | tuple[()]
 
 
 def begin(system: System, states: Iterable[State], inputs: Inputs | None = None) -> tuple[System, SystemState]:
@@ -59,8 +63,8 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
     states, given = system.world.require_states(states), dict(inputs or {})
     if is_traced(system, states, given):
         states, held = start_held(system, states)
-        wiring, state = _begin_system(system, states, given)
-        state = dataclasses.replace(state, constraints=held, clearances=begin_clearances(system, None))
+        wiring, state = _begin_system(system, states, held, given)
+        state = dataclasses.replace(state, clearances=begin_clearances(system, None))
         return _with_limited_wheels(system, wiring, state)
     states = tuple(jax.tree.map(np.asarray, craft_state) for craft_state in states)
     _require_held_at_rest(system, states)
@@ -68,19 +72,19 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
     require_apart(system, states)
     learnt: list[Wiring] = []
 
-    def start(system: System, states: tuple[State, ...], inputs: Inputs) -> SystemState:
-        wiring, state = _begin_system(system, states, inputs)
+    def start(system: System, states: tuple[State, ...], held: Held, inputs: Inputs) -> SystemState:
+        wiring, state = _begin_system(system, states, held, inputs)
         learnt[:] = [wiring]
         return state
 
     try:
-        program = compile_system(start, system, states, given, notes=lambda: learnt[0])
-        wiring, state = program.notes, program(states, given)
+        program = compile_system(start, system, states, held, given, notes=lambda: learnt[0])
+        wiring, state = program.notes, program(states, held, given)
     except Exception as error:
         if not (engine.needs_numbers(error) or isinstance(error, engine.EngineError)):
             raise
         wiring, state = _begin_system(
-            system, states, given
+            system, states, held, given
         )  # software may plan with NumPy or SciPy: once, as it is written
     state = dataclasses.replace(state, constraints=held, clearances=begin_clearances(system, states))
     return _with_limited_wheels(system, wiring, state)
@@ -94,7 +98,7 @@ def _with_limited_wheels(system: System, wiring: Wiring, state: SystemState) -> 
     return system, dataclasses.replace(state, plants=(first, *state.plants[1:]))
 
 
-def _begin_system(system: System, states: tuple[State, ...], inputs: Inputs) -> tuple[Wiring, SystemState]:
+def _begin_system(system: System, states: tuple[State, ...], held: Held, inputs: Inputs) -> tuple[Wiring, SystemState]:
     """The wiring of a system and its state at tick zero."""
     states = tuple(jax.tree.map(jnp.asarray, craft_state) for craft_state in states)
     for port in system.ports:
@@ -109,7 +113,7 @@ def _begin_system(system: System, states: tuple[State, ...], inputs: Inputs) -> 
         )
         for c, craft_state in enumerate(states)
     )
-    state = SystemState(tick=jnp.zeros((), jnp.int32), plants=plants)
+    state = SystemState(tick=jnp.zeros((), jnp.int32), plants=plants, constraints=jax.tree.map(jnp.asarray, held))
     system, state = _begin_sensors(system, state)
     valves = tuple(jax.tree.map(jnp.asarray, thrusters.begin()) for thrusters in system.thrusters)
     state = dataclasses.replace(state, valves=valves)
@@ -154,7 +158,8 @@ def _begin_sensors(system: System, state: SystemState) -> tuple[System, SystemSt
         ticks = 1 if sensor.period is None else _ticks(sensor, system.dt)
         require_quantity(f"{sensor.title}: latency", sensor.latency, "s", least=0.0)
         clock = Clock(t=jnp.zeros(()), tick=state.tick, dt=system.dt, hold=ticks * system.dt)
-        memory = sensor.begin(Truth(system.world, state.states, system.craft_index(sensor)), clock)
+        c = system.craft_index(sensor)
+        memory = sensor.begin(truth_of(system, state, state.states, c, forces_at_start(system, state)), clock)
         gives = tuple(sensor.read(memory, clock)[0])
         wires.append(SensorWires(craft=system.craft_index(sensor), gives=gives, ticks=ticks))
         memories.append(jax.tree.map(jnp.asarray, memory))
@@ -187,7 +192,7 @@ def _begin_software(
     try:
         require_software(software)
         c, ticks = system.craft_index(software), 0 if software.period is None else _ticks(software, system.dt)
-        here = PortBus(system, state, state.states, inputs, jnp.zeros(()), state.tick, at_start=True, missing=missing)
+        here = port_bus_at_start(system, state, inputs, jnp.zeros(()), missing)
         with checked_call(software, "begin"):
             begun = software.begin(here.measurements(k))
         state = dataclasses.replace(state, software=(*state.software, SoftwareState(initial_memory(software, begun))))
@@ -243,7 +248,7 @@ def _first_answer(
     software, names_read = system.software[k], set[str]()
 
     def first_answer(state: SystemState, t: Any) -> Any:
-        here = PortBus(system, state, state.states, zero_inputs(system), t, state.tick, at_start=True, missing=missing)
+        here = port_bus_at_start(system, state, zero_inputs(system), t, missing)
         memory = state.software[k].memory
         if remembers(software):
             with checked_call(software, "remember"):
@@ -328,6 +333,14 @@ def _driven_wheels(system: System, c: int, drivers: dict[tuple[int, str], int]) 
     """Wheels of a spacecraft that software or an input port drives: number of the spacecraft, name."""
     outside = system.world.prefix(c) + WHEEL_PORT in system.ports
     return [(c, name) for name in system.world.crafts[c].wheel_names if outside or (c, name) in drivers]
+
+
+def port_bus_at_start(
+    system: System, state: SystemState, inputs: Inputs, t: Scalar, missing: dict[int, set[str]] | None = None
+) -> PortBus:
+    """Ports before the first tick: software runs as if its tick were now, and sensors as if they had no latency."""
+    forces = forces_at_start(system, state)
+    return PortBus(system, state, state.states, inputs, t, state.tick, at_start=True, missing=missing, forces=forces)
 
 
 def zero_inputs(system: System) -> dict[str, Any]:

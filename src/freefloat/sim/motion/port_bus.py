@@ -23,6 +23,7 @@ from freefloat.model import (
     State,
     WheelTorques,
 )
+from freefloat.model.part_kinds import Forces
 from freefloat.sim.motion.measurement_bus import Flow, MeasurementBus
 from freefloat.sim.system.craft_state import CraftState
 from freefloat.sim.system.input_ports import RATE_PORT, command_inputs
@@ -53,6 +54,7 @@ class PortBus(MeasurementBus):
         flow: Flow | None = None,
         full: Vector | None = None,
         missing: dict[int, set[str]] | None = None,
+        forces: Callable[[], Forces] | None = None,
     ) -> None:
         super().__init__(
             system,
@@ -65,6 +67,7 @@ class PortBus(MeasurementBus):
             at_start=at_start,
             flow=flow,
             missing=missing,
+            forces=forces,
         )
         self._full = full
         self._commands: dict[int, tuple[Command, ...]] = {}
@@ -75,7 +78,7 @@ class PortBus(MeasurementBus):
         entry = dataclasses.replace(self.state.software[k], memory=memory)
         software = (*self.state.software[:k], entry, *self.state.software[k + 1 :])
         state = dataclasses.replace(self.state, software=software)
-        return PortBus(self.system, state, self.states, self.inputs, self.t, self.tick)
+        return PortBus(self.system, state, self.states, self.inputs, self.t, self.tick, forces=self.forces)
 
     # ---- outputs of software
 

@@ -12,7 +12,19 @@ import numpy as np
 
 from freefloat.effects.failures import Failure
 from freefloat.effects.thrusters import Thrusters
-from freefloat.model import Clearance, Effect, Interaction, Part, Place, Sensor, Software, Spacecraft, State, World
+from freefloat.model import (
+    Clearance,
+    Effect,
+    Interaction,
+    Part,
+    Place,
+    Quantity,
+    Sensor,
+    Software,
+    Spacecraft,
+    State,
+    World,
+)
 from freefloat.sensors.ideal import Ideal
 from freefloat.sim.record.description import Description
 from freefloat.sim.system.system import System
@@ -26,6 +38,7 @@ _KINDS = {
     "failure": Failure,
     "clearance": Clearance,
     "interaction": Interaction,
+    "quantity": Quantity,
 }
 _LISTED = 24  # numbers of an array that are listed one by one
 
