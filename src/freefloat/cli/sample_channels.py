@@ -23,6 +23,7 @@ from freefloat.effects.joint_friction import Friction
 from freefloat.effects.joint_motors import joint_motor_channels
 from freefloat.effects.wheel_motors import wheel_channel
 from freefloat.model.shapes import Shape
+from freefloat.sensors import Distance, JointWrench, SpecificForce
 from freefloat.values.channels import Channel
 
 
@@ -39,6 +40,7 @@ def sample_channels() -> tuple[Channel, ...]:
     hub = hub.mount(ff.flex.beam(length=2.0, mass=2.0, bending_stiffness=50.0, modes=1), name="panel")
     world = ff.World.of(hub).connection("grasp", "hand", "N").brake("elbow").contact("foot", "hand", "N")
     parts = JointSpring("elbow", stiffness=1.0), JointFriction(Friction(coulomb=0.1))  # [N m/rad], [N m]
+    quantities = SpecificForce("hand"), JointWrench("elbow"), Distance("hand", "panel.tip")
     spring = KelvinVoigt(stiffness=1e4)  # [N/m]
     touch = CompliantContact("hand", Sphere(0.1), "N", Plane(), spring, name="finger", pressed=True)  # [m]
     watched = ff.Clearance(pairs=(("base", "elbow"),))
@@ -56,6 +58,7 @@ def sample_channels() -> tuple[Channel, ...]:
     )
     added = [channel for part in software for channel in part.channels()]
     added += [*thrusters.channels(), *GravityGradient(CircularOrbit(altitude=550e3)).channels(craft)]
+    added += [channel for quantity in quantities for channel in quantity.channels(hub)]
     added += [*joint_motor_channels(craft, craft.layout.moving_joints), wheel_channel(craft, craft.wheel_names)]
     known = {channel.name: channel for channel in (*reversed(added), *reversed(common))}
     return tuple(reversed(list(known.values())))

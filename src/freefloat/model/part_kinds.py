@@ -118,7 +118,7 @@ class Truth:
         return jnp.asarray(self.latched)[names.index(connection)]
 
     def on_craft(self, number: int) -> Truth:
-        """The same truth for a part on another spacecraft."""
+        """This truth, for a part on another spacecraft."""
         return self if number == self.own else replace(self, own=number)
 
 
@@ -313,6 +313,10 @@ class Sensor(Part):
     def measure(self, truth: Truth, number: Numeric, clock: Clock) -> Mapping[str, Numeric]:
         """Values of sample `number` by name, such as {"base.rate": ...}; `read` puts the sensor's name in front."""
         raise NotImplementedError
+
+    def channels(self, craft: Spacecraft) -> tuple[Channel, ...]:
+        """Units and axes of its measurements, by the names in `measure`, where they are not names of quantities."""
+        return ()
 
     def seen(self, truth: Truth, number: Numeric, clock: Clock) -> Flag:
         """True if this sample gives a measurement."""

@@ -61,12 +61,10 @@ class Quantity(Part):
         """Whether it belongs to the whole world, not to one spacecraft."""
         return type(self).world_channels is not Quantity.world_channels
 
-    @property
-    def has_rate(self) -> bool:
-        """Whether its rate is known from measurements."""
+    def has_rate(self, name: str) -> bool:
+        """Whether `rate` knows the rate under that name."""
         return type(self).rate is not Quantity.rate
 
-    @property
-    def is_conserved(self) -> bool:
-        """Whether only forces from outside change it."""
+    def is_conserved(self, name: str) -> bool:
+        """Whether `rate_from_forces` knows the rate under that name."""
         return type(self).rate_from_forces is not Quantity.rate_from_forces

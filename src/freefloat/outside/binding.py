@@ -216,14 +216,17 @@ def _complete_contract(contract: Contract, shapes: Mapping[str, tuple[int, ...]]
 
 
 def measurement_unit(system: System, k: int, name: str) -> str:
-    """Unit of a measurement of software number k: that of the quantity; empty where nobody says it.
+    """Unit of a measurement of software number k: as its sensor or the table of quantities says; empty if neither does.
 
-    Messages of other software, and measurements of sensors under names of their own, have that of the quantity that is
-    called so by its last words.
+    A message of other software, `orbit.rate`, has that of the quantity that is called so by its last words.
     """
     own = system.craft_index(system.software[k])
     if name.endswith(".wrench"):
         return "N, N m"  # at an input port
+    for sensor in system.sensors:
+        for channel in sensor.channels(system.world.crafts[own]) if system.craft_index(sensor) == own else ():
+            if sensor.channel_name(channel.name) == name:
+                return channel.unit
     found = find_quantity(system.world, system.quantities, name, own)
     if found is not None:
         return found.quantity.contract_unit(system.world.crafts[found.number], found.channel.name)

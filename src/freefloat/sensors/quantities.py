@@ -76,13 +76,11 @@ class QuantityRow(Quantity):
         """Rate of a conserved quantity."""
         return None if self.by_forces is None else self.by_forces(truth.craft, truth.state, force)
 
-    @property
-    def has_rate(self) -> bool:
+    def has_rate(self, name: str) -> bool:
         """Whether its rate is known from measurements."""
         return self.along is not None
 
-    @property
-    def is_conserved(self) -> bool:
+    def is_conserved(self, name: str) -> bool:
         """Whether only forces from outside change it."""
         return self.by_forces is not None
 
@@ -182,7 +180,8 @@ def _modal_channel(unit: str, label: str) -> Callable[[Spacecraft, str], Channel
 
 
 def _frame_names(craft: Spacecraft) -> tuple[str, ...]:
-    return craft.frame_names
+    """All frames but the base's own, which has rows of its own: its velocity is in base axes."""
+    return tuple(name for name in craft.frame_names if name != "base")
 
 
 def _flexible_names(craft: Spacecraft) -> tuple[str, ...]:

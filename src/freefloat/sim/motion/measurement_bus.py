@@ -12,7 +12,7 @@ from freefloat.control.measured import attach_rate
 from freefloat.model import Clock, State, Truth
 from freefloat.model.part_kinds import Forces
 from freefloat.sensors.ideal import IdealMeasurements, true_value
-from freefloat.sensors.quantities import find_quantity
+from freefloat.sensors.quantities import NamedQuantity, find_quantity
 from freefloat.sim.system.constraint_state import ConstraintState
 from freefloat.sim.system.sensed_motion import sensed_states
 from freefloat.sim.system.system import Inputs, System, SystemState
@@ -132,20 +132,25 @@ class MeasurementBus:
             return value
         found = find_quantity(truth.world, truth.quantities, name, own)
         assert found is not None
-        quantity, conserved = found.quantity, found.quantity.is_conserved and not truth.world.is_held(found.number)
-        if not (quantity.has_rate or conserved):
+        conserved = found.quantity.is_conserved(found.channel.name) and not truth.world.is_held(found.number)
+        if not (conserved or found.quantity.has_rate(found.channel.name)):
             raise SoftwareError(
                 f"{software.title} prescribes joint rates continuously and reads '{name}', "
                 f"which those rates change. Sample it: period={self.system.dt:g} or longer."
             )
-        if self._flow is None:
-            return value
+        return value if self._flow is None else attach_rate(value, self._rate(found, conserved), self._flow.s)
+
+    def _rate(self, found: NamedQuantity, conserved: bool) -> Numeric:
+        """Rate of a quantity along the motion: by external forces where it is conserved, else from measurements."""
+        assert self._flow is not None
+        quantity, name = found.quantity, found.channel.name
         if conserved:
-            force = self._flow.forces[found.number]
-            rate = quantity.rate_from_forces(self.truth(found.number), force, found.channel.name)
+            rate = quantity.rate_from_forces(self.truth(found.number), self._flow.forces[found.number], name)
         else:
-            rate = quantity.rate(IdealMeasurements(truth.on_craft(found.number)), found.channel.name)
-        return value if rate is None else attach_rate(value, rate, self._flow.s)
+            rate = quantity.rate(IdealMeasurements(self.sensor_truth(found.number)), name)
+        if rate is None:
+            raise SoftwareError(f"{quantity.title} says that it has a rate of '{name}', but gives None.")
+        return rate
 
     def observe(self, name: str) -> Any:
         """A measurement for another program: of the last software that sends it, else of a sensor, else the truth."""

@@ -65,7 +65,7 @@ def run_channels(system: System, state: SystemState, start: tuple[State, ...], i
             *_conservation_channels(truth, state.plants[c]),
             *equation_of_motion_residuals(craft, now[c]),
             *part_channels(PortBus(system, state, states, inputs, tick.t, tick.number, forces=forces), c, last.t),
-            *_added(truth),
+            *_added_quantities(truth),
         ]
         found += [(owned_channel(world, c, channel), value) for channel, value in own]
     if not world.single:
@@ -75,7 +75,7 @@ def run_channels(system: System, state: SystemState, start: tuple[State, ...], i
     if system.interactions:
         found += interaction_channels(system, state)
     found += clearance_channels(system, states)
-    found += _of_world(truth_of(system, state, states, 0, forces))
+    found += _world_quantities(truth_of(system, state, states, 0, forces))
     found += [(_input_channel(system, port), inputs[port]) for port in system.ports]
     _require_distinct([channel for channel, _ in found])
     return found
@@ -132,11 +132,11 @@ def measured_channel(truth: Truth, name: str) -> ChannelValue:
     return found.channel, found.quantity.value(truth, name)
 
 
-def _measured(truth: Truth, *names: str) -> Iterator[ChannelValue]:
+def _quantity_channels(truth: Truth, *names: str) -> Iterator[ChannelValue]:
     yield from (measured_channel(truth, name) for name in names)
 
 
-def _added(truth: Truth) -> Iterator[ChannelValue]:
+def _added_quantities(truth: Truth) -> Iterator[ChannelValue]:
     """Channels of the quantities that a user has added on a spacecraft."""
     for quantity in truth.quantities:
         if not quantity.is_of_world and truth.world.index(quantity.on) == truth.own:
@@ -146,7 +146,7 @@ def _added(truth: Truth) -> Iterator[ChannelValue]:
             yield from require_observed(quantity, channels, values, "value")
 
 
-def _of_world(truth: Truth) -> Iterator[ChannelValue]:
+def _world_quantities(truth: Truth) -> Iterator[ChannelValue]:
     """Channels of added quantities that belong to the whole world."""
     for quantity in truth.quantities:
         for channel in quantity.world_channels(truth.world):
@@ -156,12 +156,12 @@ def _of_world(truth: Truth) -> Iterator[ChannelValue]:
 def _base(truth: Truth, start: State) -> Iterator[ChannelValue]:
     state = truth.state
     turned = quaternion_multiply(quaternion_conjugate(jnp.asarray(start.quat_NB)), jnp.asarray(state.quat_NB))
-    yield from _measured(truth, "base.position", "base.attitude")
+    yield from _quantity_channels(truth, "base.position", "base.attitude")
     rpy = Channel(
         "base.roll_pitch_yaw", "Base rotation since the start (Z-Y-X)", "rad", "B0", "rpy", ("roll", "pitch", "yaw")
     )
     yield rpy, roll_pitch_yaw(rotation_matrix(turned))
-    yield from _measured(truth, "base.velocity", "base.rate")
+    yield from _quantity_channels(truth, "base.velocity", "base.rate")
 
 
 def _joints(truth: Truth, now: Balance) -> Iterator[ChannelValue]:
@@ -170,16 +170,16 @@ def _joints(truth: Truth, now: Balance) -> Iterator[ChannelValue]:
     torque = {"m": "N", "rad": "N m"}.get(joint_unit(craft), "N m, N")
     if joints.size:
         axis, names = "joint", layout.moving_joints
-        yield from _measured(truth, "joints.position", "joints.rate")
+        yield from _quantity_channels(truth, "joints.position", "joints.rate")
         # What a connection elsewhere pulls at a joint, by way of the links, is no torque of the joint.
         own = now.force if now.connection is None else now.force - now.connection.pull
         own = own if now.touch is None else own - now.touch
         yield Channel("joints.torque", "Joint torque, friction subtracted", torque, "", axis, names), own[joints]
     yield from _motors(truth)
     if wheels.size:
-        yield from _measured(truth, "wheels.speed")
+        yield from _quantity_channels(truth, "wheels.speed")
         yield Channel("wheels.torque", "Wheel motor torque", "N m", "", "wheel", layout.wheels), now.force[wheels]
-        yield from _measured(truth, "wheels.absolute_momentum")
+        yield from _quantity_channels(truth, "wheels.absolute_momentum")
         yield vector("wheels.momentum", "Momentum of the wheels", "N m s", "B"), _stored_in_wheels(craft, state)
 
 
@@ -198,7 +198,7 @@ def _motors(truth: Truth) -> Iterator[ChannelValue]:
         return
     position = state.q[np.array(layout.motor_positions, dtype=int)]
     joints = np.array([layout.position(name).start for name in names], dtype=int)
-    yield from _measured(truth, "motors.position", "motors.rate")
+    yield from _quantity_channels(truth, "motors.position", "motors.rate")
     torsion = Channel("motors.torsion", "Motor minus joint position", joint_unit(craft), "", "motor", names)
     yield torsion, position - state.q[joints]
 
@@ -210,7 +210,7 @@ def _flexible(truth: Truth) -> Iterator[ChannelValue]:
         if index := craft.body_index(name):  # the base's is there already
             rate = angular(body_twists(craft, state.q, state.v)[index])
             yield vector(f"{name}.rate", f"{name}: angular rate of its frame", "rad/s", name), rate
-        yield from _measured(truth, f"{name}.modes", f"{name}.modal_rates")
+        yield from _quantity_channels(truth, f"{name}.modes", f"{name}.modal_rates")
         for node in body.nodes:
             moved = mount_of(craft, body, node.name, state.q).pose.p - node.position
             yield vector(f"{name}.{node.name}.displacement", f"{name}: displacement of {node.name}", "m", name), moved
@@ -218,10 +218,10 @@ def _flexible(truth: Truth) -> Iterator[ChannelValue]:
 
 def _frames(truth: Truth) -> Iterator[ChannelValue]:
     for frame in truth.craft.frames:
-        yield from _measured(truth, f"{frame.name}.position")
+        yield from _quantity_channels(truth, f"{frame.name}.position")
         attitude, _ = measured_channel(truth, f"{frame.name}.attitude")  # recorded from its rotation matrix
         yield attitude, inertial_frame_pose(truth.craft, truth.state, frame.name).quaternion
-        yield from _measured(truth, f"{frame.name}.velocity", f"{frame.name}.rate")
+        yield from _quantity_channels(truth, f"{frame.name}.velocity", f"{frame.name}.rate")
 
 
 def _conservation_channels(truth: Truth, plant: CraftState) -> Iterator[ChannelValue]:
@@ -231,7 +231,7 @@ def _conservation_channels(truth: Truth, plant: CraftState) -> Iterator[ChannelV
     yield vector("com.position", "System centre of mass", "m", "N"), X_NB.apply(whole.com)
     yield Channel("com.inertia_trace", f"Trace of the inertia {at_com}", "kg m2"), jnp.trace(whole.about_com())
     yield vector("com.from_base", "System centre of mass in the base frame", "m", "B"), whole.com
-    yield from _measured(truth, "momentum.linear", "momentum.angular")
+    yield from _quantity_channels(truth, "momentum.linear", "momentum.angular")
     yield vector("momentum.angular_com", f"Angular momentum {at_com}", "N m s", "N"), X_NB.R @ inner.angular_momentum
     yield vector("impulse.linear", "External linear impulse", "N s", "N"), linear(ledger.impulse)
     yield vector("impulse.angular", f"External angular impulse {at_origin}", "N m s", "N"), angular(ledger.impulse)
