@@ -42,6 +42,7 @@ from freefloat.model import JointRates as JointRates
 from freefloat.model import JointTorques as JointTorques
 from freefloat.model import Latch as Latch
 from freefloat.model import PortCommand as PortCommand
+from freefloat.model import Quantity as Quantity
 from freefloat.model import Release as Release
 from freefloat.model import Sensor as Sensor
 from freefloat.model import Software as Software

@@ -109,6 +109,10 @@ class ControlMomentGyros(Actuator):
         """Gimbal rates within their limits."""
         return limit_gimbal_rates(craft, u.commanded_parts(self.rate_port), u.commanded_numbers(self.rate_port))[0]
 
+    def pushed_frames(self, craft: Spacecraft, parts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+        """No frame: motors act between two bodies."""
+        return ()
+
     def force(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> Vector:
         """Generalised force of the wheels' motors."""
         layout = truth.craft.layout

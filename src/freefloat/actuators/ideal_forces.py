@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import jax.numpy as jnp
@@ -25,6 +26,10 @@ class IdealBaseWrench(Actuator):
         """The port of the wrench."""
         return (CommandPort(WRENCH, "N, N m", _ENTRIES, noun="entry", whole=True),)
 
+    def pushed_frames(self, craft: Spacecraft, parts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+        """The base."""
+        return ("base",)
+
     def force(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> Vector:
         """Generalised force of the wrench."""
         return jnp.zeros(truth.craft.layout.nv).at[:6].set(u[WRENCH])
@@ -44,6 +49,10 @@ class IdealFrameForces(Actuator):
         for part in command.parts:
             if (frame := part.rpartition("/")[0]) not in craft.frame_names:
                 raise unknown_name(craft.name, "frame", frame, craft.frame_names)
+
+    def pushed_frames(self, craft: Spacecraft, parts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+        """The commanded frames."""
+        return tuple(dict.fromkeys(part.rpartition("/")[0] for part in parts[FORCES]))
 
     def force(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> Vector:
         """Generalised force of all frames."""

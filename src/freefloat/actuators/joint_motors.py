@@ -36,6 +36,10 @@ class JointMotors(Actuator):
         joints = u.commanded_parts(TORQUES)
         return u.with_numbers(TORQUES, limit_joint_torques(truth.craft, joints, u.commanded_numbers(TORQUES))[0])
 
+    def pushed_frames(self, craft: Spacecraft, parts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+        """No frame: motors act between two bodies."""
+        return ()
+
     def force(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> Vector:
         """Generalised force of the motors."""
         layout = truth.craft.layout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import jax.numpy as jnp
@@ -62,6 +63,10 @@ class Magnetorquers(Actuator):
         return u.with_changes(
             self.port, lambda rod, dipole: jnp.clip(dipole, -most[self.rods.index(rod)], most[self.rods.index(rod)])
         )
+
+    def pushed_frames(self, craft: Spacecraft, parts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+        """The base."""
+        return ("base",)
 
     def force(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> Vector:
         """Generalised force: a torque on the base."""

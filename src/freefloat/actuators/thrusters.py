@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -139,6 +139,10 @@ class Thrusters(Actuator):
     def actuate(self, truth: Truth, memory: ValveState, u: PortCommands, clock: Clock) -> ValveState:
         """Valves after a tick."""
         return self.move_valves(memory, u[self.port], clock, jnp.zeros(len(self.nozzles)))
+
+    def pushed_frames(self, craft: Spacecraft, parts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+        """The base."""
+        return ("base",)
 
     def force(self, truth: Truth, memory: ValveState, u: PortCommands, clock: Clock) -> Vector:
         """Generalised force of the thrusters that are open."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import jax.numpy as jnp
@@ -31,6 +32,10 @@ class WheelMotors(Actuator):
     def limited_commands(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> PortCommands:
         """Torques within each wheel's limits."""
         return u.with_numbers(TORQUES, limited_port_torques(truth, u, TORQUES)[0])
+
+    def pushed_frames(self, craft: Spacecraft, parts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+        """No frame: motors act between two bodies."""
+        return ()
 
     def force(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> Vector:
         """Generalised force of the motors."""

@@ -26,7 +26,7 @@ from freefloat.sim.system.system import System, tick_of
 from freefloat.spatial import angular
 from freefloat.spatial.rotations import dexp_inverse, rotation_exp
 from freefloat.values import record
-from freefloat.values.arrays import Vector
+from freefloat.values.arrays import Numeric, Vector
 from freefloat.values.compiler import compile_function
 from freefloat.values.errors import ModelError
 
@@ -184,7 +184,9 @@ def _deviation_rates(system: System, start: tuple[State, ...], deviation: Vector
 def _output_values(system: System, start: tuple[State, ...], deviation: Vector, *, names: tuple[str, ...]) -> Vector:
     """Values of the measurements `names`, concatenated, at a deviation from the start."""
     moved = tuple(retract(state, step) for state, step in zip(start, _steps(system, deviation), strict=True))
-    return jnp.concatenate([jnp.ravel(true_value(Truth(system.world, moved), name)) for name in names])
+    return jnp.concatenate(
+        [jnp.ravel(true_value(Truth(system.world, moved, quantities=system.quantities), name)) for name in names]
+    )
 
 
 def _sizes(system: System) -> tuple[list[int], list[int]]:
@@ -261,7 +263,11 @@ def _entries(name: str, place: slice) -> list[str]:
 
 def _output_names(system: System, start: tuple[State, ...], outputs: tuple[str, ...]) -> tuple[str, ...]:
     """A name for every number of the outputs."""
-    shapes = [jax.eval_shape(lambda s, name=name: true_value(Truth(system.world, s), name), start) for name in outputs]
+
+    def value(states: tuple[State, ...], name: str) -> Numeric:
+        return true_value(Truth(system.world, states, quantities=system.quantities), name)
+
+    shapes = [jax.eval_shape(lambda s, name=name: value(s, name), start) for name in outputs]
     return tuple(
         f"{name}.{k + 1}" if size != 3 else f"{name}.{_AXES[k]}"
         for name, size in ((name, int(np.prod(shape.shape))) for name, shape in zip(outputs, shapes, strict=True))

@@ -32,6 +32,7 @@ from freefloat.effects.joint_friction import Friction
 from freefloat.library import with_gyro_pyramid
 from freefloat.model import UniformMagneticField
 from freefloat.model.shapes import Shape
+from freefloat.sensors import Distance, JointWrench, SpecificForce
 from freefloat.values.channels import Channel
 
 
@@ -48,6 +49,7 @@ def sample_channels() -> tuple[Channel, ...]:
     hub = hub.mount(ff.flex.beam(length=2.0, mass=2.0, bending_stiffness=50.0, modes=1), name="panel")
     world = ff.World.of(hub).connection("grasp", "hand", "N").brake("elbow").contact("foot", "hand", "N")
     parts = JointSpring("elbow", stiffness=1.0), JointFriction(Friction(coulomb=0.1))  # [N m/rad], [N m]
+    quantities = SpecificForce("hand"), JointWrench("elbow"), Distance("hand", "panel.tip")
     spring = KelvinVoigt(stiffness=1e4)  # [N/m]
     touch = CompliantContact("hand", Sphere(0.1), "N", Plane(), spring, name="finger", pressed=True)  # [m]
     watched = ff.Clearance(pairs=(("base", "elbow"),))
@@ -65,6 +67,7 @@ def sample_channels() -> tuple[Channel, ...]:
     )
     added = [channel for part in software for channel in part.channels()]
     added += [*thrusters.channels(craft), *GravityGradient(CircularOrbit(altitude=550e3)).channels(craft)]
+    added += [channel for quantity in quantities for channel in quantity.channels(hub)]
     added += [*joint_motor_channels(craft, craft.layout.moving_joints), wheel_channel(craft, craft.wheel_names)]
     added += attitude_channels()
     known = {channel.name: channel for channel in (*reversed(added), *reversed(common))}

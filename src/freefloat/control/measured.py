@@ -13,8 +13,8 @@ from freefloat.dynamics import frame_pose
 from freefloat.dynamics.elastic import flexible_bodies
 from freefloat.model import Spacecraft, State
 from freefloat.model.part_kinds import Clock, Measurements
+from freefloat.sensors.quantities import measured_rate
 from freefloat.spatial import Pose, six
-from freefloat.spatial.rotations import quaternion_multiply, rotation_matrix
 from freefloat.values import record
 from freefloat.values.arrays import Flag, Numeric, Quaternion, Scalar, Vec3, Vec6, Vector
 
@@ -101,23 +101,6 @@ def measured_pose(y: Measurements, frame: str) -> Pose:
 
 
 # ---- rates along the motion
-
-
-def measured_rate(y: Measurements, name: str) -> Numeric | None:
-    """Rate of a measured quantity, from measured velocities; None where that is not known."""
-    owner, _, kind = name.rpartition(".")
-    if kind == "modes":
-        return y[f"{owner}.modal_rates"]
-    if name == "joints.position":
-        return y["joints.rate"]
-    on_base = owner == "base" or owner.endswith(".base")
-    if kind == "position":
-        velocity = y[f"{owner}.velocity"]
-        return rotation_matrix(jnp.asarray(y[f"{owner}.attitude"])) @ velocity if on_base else velocity
-    if kind == "attitude":
-        spin, quat = jnp.concatenate([jnp.zeros(1), y[f"{owner}.rate"]]), jnp.asarray(y[name])
-        return 0.5 * (quaternion_multiply(quat, spin) if on_base else quaternion_multiply(spin, quat))
-    return None
 
 
 @jax.custom_jvp

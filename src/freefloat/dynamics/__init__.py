@@ -19,7 +19,7 @@ from freefloat.dynamics.free_floating import (
 )
 from freefloat.dynamics.hybrid import held_dynamics, hybrid_dynamics, impose_rates
 from freefloat.dynamics.impact import Impact, row_impact
-from freefloat.dynamics.inverse import bias, inverse_dynamics
+from freefloat.dynamics.inverse import bias, carried_wrenches, inverse_dynamics
 from freefloat.dynamics.inverse_kinematics import JointSolution, inverse_kinematics
 from freefloat.dynamics.kinematics import (
     body_poses,
@@ -110,6 +110,7 @@ __all__ = [
     "bias",
     "body_poses",
     "body_twists",
+    "carried_wrenches",
     "centre_of_mass",
     "component_rates",
     "composite_inertia",

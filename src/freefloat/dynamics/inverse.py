@@ -25,6 +25,21 @@ def inverse_dynamics(craft: Spacecraft, q: Vector, v: Vector, vdot: Vector) -> V
 
     Elastic and damping forces are not in it: they are forces like any other (see `elastic`).
     """
+    force, wrenches = _newton_euler(craft, q, v, vdot)
+    return force.at[:6].add(wrenches[0])
+
+
+@compiled_on_call
+def carried_wrenches(craft: Spacecraft, q: Vector, v: Vector, vdot: Vector) -> tuple[Vec6, ...]:
+    """Rate of momentum of each body with all that it carries, about its origin, in its axes [N, N m], in tree order.
+
+    Less the wrench from outside on these bodies it is what the joint that carries them transmits to them.
+    """
+    return tuple(_newton_euler(craft, q, v, vdot)[1])
+
+
+def _newton_euler(craft: Spacecraft, q: Vector, v: Vector, vdot: Vector) -> tuple[Vector, list[Vec6]]:
+    """Generalised force, and the rate of momentum of each body with what it carries; the base's is not in the force."""
     layout = craft.layout
     q, v, vdot = layout.require_size("q", q, "q"), layout.require_size("v", v), layout.require_size("vdot", vdot)
     links, parents = edges(craft, q), craft.parents
@@ -61,7 +76,7 @@ def inverse_dynamics(craft: Spacecraft, q: Vector, v: Vector, vdot: Vector) -> V
         edge = links[i - 1]
         force = force.at[np.array(edge.dofs, dtype=int)].add(edge.columns.T @ wrenches[i])
         wrenches[parents[i]] = wrenches[parents[i]] + edge.X_PB.wrench_to_A(wrenches[i])
-    return force.at[:6].add(wrenches[0])
+    return force, wrenches
 
 
 def _bending(craft: Spacecraft, body: ModalBody, b: Vector, twist: Vec6, rate: Vector) -> tuple[Vec6, Vector]:

@@ -64,6 +64,10 @@ class JointFriction(Effect):
         rates, ratios = jnp.asarray(state.v)[self._coordinate_indices(craft)], self._ratios(craft)
         return self.friction.torque(rates if ratios is None else ratios * rates)
 
+    def pushed_frames(self, craft: Spacecraft) -> tuple[str, ...]:
+        """No frame: it acts between two bodies."""
+        return ()
+
     def force(self, craft: Spacecraft, state: State, clock: Clock) -> Vector:
         """Generalised force: a torque at each joint."""
         torques, ratios, nothing = self.torques(craft, state), self._ratios(craft), jnp.zeros(craft.layout.nv)

@@ -38,6 +38,10 @@ class JointSpring(Effect):
         """Energy stored in the spring [J]."""
         return 0.5 * self.stiffness * self.stretch(craft, state) ** 2
 
+    def pushed_frames(self, craft: Spacecraft) -> tuple[str, ...]:
+        """No frame: it acts between two bodies."""
+        return ()
+
     def force(self, craft: Spacecraft, state: State, clock: Clock) -> Vector:
         """Generalised force: a torque at the joint."""
         place, ratio = joint_place(craft, self.joint)

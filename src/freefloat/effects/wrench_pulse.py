@@ -38,6 +38,10 @@ class WrenchPulse(Effect):
         always = [not is_traced(time) and not np.isfinite(time) for time in (self.start, self.stop)]
         return tuple(time for time, never in zip((self.start, self.stop), always, strict=True) if not never)
 
+    def pushed_frames(self, craft: Spacecraft) -> tuple[str, ...]:
+        """The frame at which the wrench acts."""
+        return (self.frame,)
+
     def force(self, craft: Spacecraft, state: State, clock: Clock) -> Vector:
         """Generalised force of the wrench on the spacecraft."""
         acting = (clock.t >= self.start) & (clock.t < self.stop)

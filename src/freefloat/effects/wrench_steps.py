@@ -37,6 +37,10 @@ class WrenchSteps(Effect):
         last = since & jnp.concatenate([~since[1:], jnp.ones(1, bool)])
         return jnp.where(last, 1.0, 0.0) @ self.values
 
+    def pushed_frames(self, craft: Spacecraft) -> tuple[str, ...]:
+        """The frame at which the wrench acts."""
+        return (self.frame,)
+
     def force(self, craft: Spacecraft, state: State, clock: Clock) -> Vector:
         """Generalised force of the wrench on the spacecraft."""
         return generalized_force(craft, state.q, self.frame, self.wrench(clock.t))

@@ -36,6 +36,7 @@ from freefloat.model.part_kinds import (
     Truth,
 )
 from freefloat.model.parts import Follow, Frame, Joint, JointLimits, RigidBody, Wheel
+from freefloat.model.quantity import Quantity
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.model.state import State
 from freefloat.model.world import World
@@ -74,6 +75,7 @@ __all__ = [
     "Place",
     "PortCommand",
     "PortCommands",
+    "Quantity",
     "Rail",
     "Release",
     "RigidBody",

@@ -194,6 +194,13 @@ class Actuator(Part, Generic[Memory]):
         """Generalised force (nv) on its spacecraft under limited commands, in every stage of the integrator."""
         return jnp.zeros(truth.craft.layout.nv)
 
+    def pushed_frames(self, craft: Spacecraft, parts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...] | None:
+        """Frames at which it pushes; () if it acts between bodies only, None if that is not known.
+
+        Only sensors of the force in a joint ask for it. `parts`: commanded parts of its ports.
+        """
+        return None
+
     def prescribes(self, craft: Spacecraft, parts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
         """Coordinates whose rates it prescribes, where these parts of its ports are commanded; `parts` by port."""
         return ()

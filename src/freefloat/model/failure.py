@@ -127,6 +127,10 @@ class FailedActuator(Actuator):
         failed = self.failure.failed_force(force, clock)
         return force if failed is force else jnp.where(self.failure.present(clock.last_tick), failed, force)
 
+    def pushed_frames(self, craft: Spacecraft, parts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...] | None:
+        """Frames at which it pushes."""
+        return self.part.pushed_frames(craft, parts)
+
     def prescribes(self, craft: Spacecraft, parts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
         """Coordinates whose rates it prescribes."""
         return self.part.prescribes(craft, parts)

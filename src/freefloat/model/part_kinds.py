@@ -6,7 +6,8 @@ Each is a small frozen record with pure functions. A part names its spacecraft i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import jax.numpy as jnp
@@ -17,10 +18,10 @@ from freefloat.model.spacecraft import Spacecraft
 from freefloat.model.state import State
 from freefloat.model.world import World
 from freefloat.values import record, static
-from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
+from freefloat.values.arrays import Flag, Numeric, Scalar, Vec3, Vec6, Vector
 from freefloat.values.channels import Channel
 from freefloat.values.checks import require_bounds
-from freefloat.values.errors import ModelError, unknown_name
+from freefloat.values.errors import ModelError, SoftwareError, unknown_name
 
 if TYPE_CHECKING:
     from freefloat.values.labelled import LabelledArrays
@@ -59,6 +60,26 @@ class Measurements(Protocol):
         ...
 
 
+@runtime_checkable
+class Forces(Protocol):
+    """Motion and forces of all spacecraft just before an instant: before anything of its tick has run."""
+
+    def motion(self, craft: int) -> tuple[State, Vector]:
+        """State and acceleration (nv) of spacecraft number `craft`, prescribed joints at their rates."""
+        ...
+
+    def gravity(self, p: Vec3, velocity: Vec3) -> Vec3:
+        """Acceleration that the fields of the world give a small mass at p with this velocity; all in N [m/s2]."""
+        ...
+
+    def outside_wrench(self, craft: int, bodies: tuple[str, ...]) -> Vec6:
+        """Wrench from outside on some bodies of a spacecraft together, about the base origin, base axes [N, N m].
+
+        An error names what pushes where it is not known on which bodies it does.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class Truth:
     """The exact state of the world, for sensors that measure it and channels that compare with it, not for software."""
@@ -66,6 +87,9 @@ class Truth:
     world: World
     states: tuple[State, ...]
     own: int = 0  # number of the spacecraft that the part is on
+    quantities: tuple[Any, ...] = ()  # `Quantity` records that a user has added to those of the library
+    latched: Numeric | None = None  # 1 for each connection of the world that holds; None where that is not known
+    forces_before: Callable[[], Forces] | None = None  # None where they are not known
     full_wheels: Callable[[tuple[str, ...]], Vector] | None = None  # see `actuators.wheel_motors`; None: as they spin
 
     @property
@@ -77,6 +101,32 @@ class Truth:
     def state(self) -> State:
         """State of the part's own spacecraft."""
         return self.states[self.own]
+
+    @cached_property
+    def forces(self) -> Forces:
+        """Accelerations and forces just before this instant. They are computed only where a part asks for them."""
+        if self.forces_before is None:
+            raise SoftwareError(
+                "Accelerations and forces are known at ticks only, and this is asked for in between or without a run. "
+                "Give the software that reads them a period=..., or read them from a sensor."
+            )
+        return self.forces_before()
+
+    def is_latched(self, connection: str) -> Numeric:
+        """1 while a connection of the world holds, else 0."""
+        names = [known.name for known in self.world.connections]
+        if connection not in names:
+            known = ", ".join(names) or "none"
+            raise SoftwareError(f"The world has no connection '{connection}'. Connections: {known}.")
+        if self.latched is None:
+            raise SoftwareError(
+                f"Whether '{connection}' holds is known in a run only: spacecraft and states do not tell."
+            )
+        return jnp.asarray(self.latched)[names.index(connection)]
+
+    def on_craft(self, number: int) -> Truth:
+        """This truth, for a part on another spacecraft."""
+        return self if number == self.own else replace(self, own=number)
 
 
 @record
@@ -127,6 +177,10 @@ class Effect(Part):
         Their number is fixed when the system is built; their values may vary. An infinite time is never reached.
         """
         return ()
+
+    def pushed_frames(self, craft: Spacecraft) -> tuple[str, ...] | None:
+        """Frames at which it pushes from outside; () if it acts between bodies only, None where that is not known."""
+        return None
 
     def channels(self, craft: Spacecraft) -> tuple[Channel, ...]:
         """Channels that the effect adds to a run."""
@@ -184,6 +238,10 @@ class Interaction(Part):
 
     def check_world(self, world: World) -> None:
         """Raise an error if it does not fit the world. Called once, when a system is built."""
+
+    def pushed_frames(self, world: World) -> tuple[tuple[int, str], ...] | None:
+        """Places at which it pushes, number of the spacecraft and frame; None where that is not known."""
+        return None
 
     def is_between_spacecraft(self, world: World) -> bool:
         """False if the interaction pushes against something that stands still: then its forces do not cancel."""
@@ -262,6 +320,10 @@ class Sensor(Part):
     def measure(self, truth: Truth, number: Numeric, clock: Clock) -> Mapping[str, Numeric]:
         """Values of sample `number` by name, such as {"base.rate": ...}; `read` puts the sensor's name in front."""
         raise NotImplementedError
+
+    def channels(self, craft: Spacecraft) -> tuple[Channel, ...]:
+        """Units and axes of its measurements, by the names in `measure`, where they are not names of quantities."""
+        return ()
 
     def seen(self, truth: Truth, number: Numeric, clock: Clock) -> Flag:
         """True if this sample gives a measurement."""

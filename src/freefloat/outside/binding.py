@@ -14,6 +14,7 @@ from freefloat.outside.link import SoftwareLink
 from freefloat.outside.port import CommandField, MessageField, SoftwarePort
 from freefloat.outside.program import InProcess, Program
 from freefloat.outside.view import measured_shapes
+from freefloat.sensors.quantities import find_quantity, row_called
 from freefloat.sim.events.clearance_pairs import with_chosen_pairs
 from freefloat.sim.experiment import Experiment, require_choice
 from freefloat.sim.system.system import System, assemble
@@ -21,25 +22,6 @@ from freefloat.values.checks import require_quantity
 from freefloat.values.errors import ModelError
 
 Answers = Literal["now", "next"]
-
-# Units of measurements, by the last two words of the name or by the last one.
-_UNITS = {
-    "joints.position": "rad, m",
-    "joints.rate": "rad/s, m/s",
-    "motors.position": "rad, m",
-    "motors.rate": "rad/s, m/s",
-    "momentum.linear": "N s",
-    "momentum.angular": "N m s",
-    "position": "m",
-    "attitude": "1",
-    "velocity": "m/s",
-    "rate": "rad/s",
-    "speed": "rad/s",
-    "absolute_momentum": "N m s",
-    "modes": "1",
-    "modal_rates": "1/s",
-    "wrench": "N, N m",
-}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -148,7 +130,9 @@ def _bind_programs(
     }
     for how, program, port in zip(listed, programs, ports, strict=True):
         names = tuple(field.name for field in program.contract.reads)
-        contract = _complete_contract(program.contract, measured_shapes(system, state, numbers[port], names))
+        shapes = measured_shapes(system, state, numbers[port], names)
+        units = {name: measurement_unit(system, numbers[port], name) for name in names}
+        contract = _complete_contract(program.contract, shapes, units)
         program.accept_contract(contract, how.answers)
         bound.append(BoundSoftware(program, contract, how, numbers[port], port))
     return experiment, tuple(bound)
@@ -231,19 +215,32 @@ def _actuator_port(system: System, own: int, contract: Contract, field: Contract
     return port
 
 
-def _complete_contract(contract: Contract, shapes: Mapping[str, tuple[int, ...]]) -> Contract:
+def _complete_contract(contract: Contract, shapes: Mapping[str, tuple[int, ...]], units: Mapping[str, str]) -> Contract:
     """The contract with shape and unit of every measurement that is read."""
-    known = [ContractField(field.name, shapes[field.name], measurement_unit(field.name)) for field in contract.reads]
+    known = [ContractField(field.name, shapes[field.name], units[field.name]) for field in contract.reads]
     pairs = zip(contract.reads, known, strict=True)
     return dataclasses.replace(
         contract, reads=tuple(merge_fields(f"Software '{contract.name}'", *pair) for pair in pairs)
     )
 
 
-def measurement_unit(name: str) -> str:
-    """Unit of a measurement by its name; empty where the name is not in the table."""
-    words = name.split(".")
-    return _UNITS.get(".".join(words[-2:]), _UNITS.get(words[-1], ""))
+def measurement_unit(system: System, k: int, name: str) -> str:
+    """Unit of a measurement of software number k: as its sensor or the table of quantities says; empty if neither does.
+
+    A message of other software, `orbit.rate`, has that of the quantity that is called so by its last words.
+    """
+    own = system.craft_index(system.software[k])
+    if name.endswith(".wrench"):
+        return "N, N m"  # at an input port
+    for sensor in system.sensors:
+        for channel in sensor.channels(system.world.crafts[own]) if system.craft_index(sensor) == own else ():
+            if sensor.channel_name(channel.name) == name:
+                return channel.unit
+    found = find_quantity(system.world, system.quantities, name, own)
+    if found is not None:
+        return found.quantity.contract_unit(system.world.crafts[found.number], found.channel.name)
+    row = row_called(name)
+    return "" if row is None else row.unit
 
 
 def end_programs(bound: Iterable[BoundSoftware], reason: str) -> None:

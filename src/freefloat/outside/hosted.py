@@ -156,7 +156,8 @@ def _contract(system: System, state: Any, k: int, name: str) -> Contract:
         name=name or software.name or type(software).__name__,
         period=software.period,
         reads=tuple(
-            ContractField(measurement, shapes[measurement], measurement_unit(measurement)) for measurement in names
+            ContractField(measurement, shapes[measurement], measurement_unit(system, k, measurement))
+            for measurement in names
         ),
         gives=tuple(ContractField(kind, unit=units[kind], parts=own) for kind, own in parts.items()),
         tells=tuple(

@@ -11,8 +11,7 @@ from freefloat import engine
 from freefloat.model import Command
 from freefloat.sim.kernel import before_software
 from freefloat.sim.motion.measurement_bus import SoftwareMeasurements
-from freefloat.sim.motion.port_bus import PortBus
-from freefloat.sim.start import zero_inputs
+from freefloat.sim.start import port_bus_at_start, zero_inputs
 from freefloat.sim.system.software_checks import checked_call, remembers
 from freefloat.sim.system.system import Inputs, System, SystemState, tick_of
 from freefloat.values import record
@@ -39,7 +38,7 @@ def view_at_start(
     system: System, state: SystemState, inputs: Inputs, *, k: int, names: tuple[str, ...]
 ) -> MeasurementView:
     """Measurements of software number k before its first tick: sensors act as if they had no latency."""
-    here = PortBus(system, state, state.states, inputs, jnp.zeros(()), state.tick, at_start=True)
+    here = port_bus_at_start(system, state, inputs, jnp.zeros(()))
     return _measurement_view(here.measurements(k), names)
 
 
@@ -56,7 +55,7 @@ def measured_shapes(system: System, state: SystemState, k: int, names: tuple[str
     """Shapes of measurements of software number k; a name that nothing measures raises an error."""
 
     def measure(state: SystemState) -> dict[str, Any]:
-        y = PortBus(system, state, state.states, zero_inputs(system), jnp.zeros(()), state.tick, at_start=True)
+        y = port_bus_at_start(system, state, zero_inputs(system), jnp.zeros(()))
         return {name: jnp.asarray(y.measurements(k)[name]) for name in names}
 
     return {name: value.shape for name, value in jax.eval_shape(measure, state).items()}
@@ -69,7 +68,7 @@ def interface_of(
     software, names, nothing = system.software[k], set[str](), zero_inputs(system)
 
     def begin(state: SystemState) -> None:
-        here = PortBus(system, state, state.states, nothing, jnp.zeros(()), state.tick, at_start=True)
+        here = port_bus_at_start(system, state, nothing, jnp.zeros(()))
         with checked_call(software, "begin"):
             software.begin(here.measurements(k))
         names.update(here.asked.get(k, ()))
@@ -82,7 +81,7 @@ def interface_of(
         begin(state)  # software may plan with NumPy
 
     def answer(state: SystemState) -> Any:
-        here = PortBus(system, state, state.states, nothing, jnp.zeros(()), state.tick, at_start=True)
+        here = port_bus_at_start(system, state, nothing, jnp.zeros(()))
         if remembers(software):
             with checked_call(software, "remember"):
                 software.remember(state.software[k].memory, here.measurements(k), here.remembering_clock(k))

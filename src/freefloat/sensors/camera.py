@@ -11,17 +11,17 @@ import numpy as np
 from freefloat.dynamics import inertial_frame_pose
 from freefloat.model import Spacecraft
 from freefloat.model.part_kinds import Clock, Truth
-from freefloat.sensors.imperfection import ImperfectSensor, quantise
+from freefloat.sensors.imperfection import TargetSensor, quantise
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply
 from freefloat.values import record, static
-from freefloat.values.arrays import ArrayLike, Flag, Numeric
+from freefloat.values.arrays import ArrayLike, Numeric, Scalar
 from freefloat.values.checks import require_array, require_bounds, set_fields
 from freefloat.values.errors import require_name
 
 
 @record
-class RelativePoseCamera(ImperfectSensor):
+class RelativePoseCamera(TargetSensor):
     """Measures `camera.position` and `camera.attitude`: X_KT of the target in the camera's axes, K being its frame."""
 
     frame: str = static()  # that carries it
@@ -30,7 +30,6 @@ class RelativePoseCamera(ImperfectSensor):
     angle_noise: Numeric | float = 0.0  # of the attitude, one sigma [rad]
     bias: ArrayLike = dataclasses.field(default_factory=lambda: np.zeros(3))  # (3,) of the position, camera axes [m]
     step: Numeric | float = 0.0  # quantisation of the position [m]
-    farthest: Numeric | float = np.inf  # range beyond which nothing is seen [m]
     name: str = static(default="camera", kw_only=True)  # what its measurements are called by
     period: float | None = static(default=0.25, kw_only=True)  # between two pictures [s]
 
@@ -39,7 +38,6 @@ class RelativePoseCamera(ImperfectSensor):
         require_name("RelativePoseCamera", self.name)
         set_fields(self, bias=require_array("RelativePoseCamera.bias", self.bias, "m", (3,), "three numbers"))
         require_bounds(self, {"noise": "m", "angle_noise": "rad", "step": "m"}, least=0.0)
-        require_bounds(self, {"farthest": "m"}, least=0.0, allow_infinite=True)
 
     def check(self, craft: Spacecraft) -> None:
         """Reject a camera frame that the spacecraft does not have; the target's is checked at the first picture."""
@@ -53,11 +51,10 @@ class RelativePoseCamera(ImperfectSensor):
             "attitude": quaternion_multiply(X_KT.quaternion, quaternion_exp(self.angle_noise * noise[3:])),
         }
 
-    def seen(self, truth: Truth, number: Numeric, clock: Clock) -> Flag:
-        """Whether a picture shows the target: it is in range and the sample is not lost."""
+    def target_distance(self, truth: Truth) -> Scalar:
+        """True distance of the target [m]."""
         p_KT = self.true_pose(truth).p
-        near = jnp.sqrt(p_KT @ p_KT) < self.farthest
-        return near & super().seen(truth, number, clock)
+        return jnp.sqrt(p_KT @ p_KT)
 
     def true_pose(self, truth: Truth) -> Pose:
         """True pose X_KT of the target in the camera's axes, without errors."""

@@ -17,16 +17,22 @@ from freefloat.values.checks import require_bounds
 
 @record
 class JointEncoder(ImperfectSensor):
-    """Encoders on all joints, all of the same kind; they measure `joints.position`."""
+    """Encoders on all joints, all of one kind; they measure `joints.position` and, with `rate_noise`, `joints.rate`.
+
+    Rates are those of a tachometer on the same shaft. Counts that are differentiated would be late by half a sample,
+    and need the sample before: software that wants that has both positions.
+    """
 
     offset: Vector | float = 0.0  # [rad, m]
     noise: Numeric | float = 0.0  # one sigma [rad, m]
     step: Numeric | float = 0.0  # resolution [rad, m]
+    rate_noise: Numeric | float | None = None  # of the rates, one sigma [rad/s, m/s]; None: no rates are measured
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_bounds(self, {"offset": "rad, m"})
         require_bounds(self, {"noise": "rad, m", "step": "rad, m"}, least=0.0)
+        require_bounds(self, {} if self.rate_noise is None else {"rate_noise": "rad/s, m/s"}, least=0.0)
 
     def check(self, craft: Spacecraft) -> None:
         """Reject a spacecraft without a moving joint."""
@@ -34,11 +40,15 @@ class JointEncoder(ImperfectSensor):
             raise ModelError(f"{self.title}: spacecraft '{craft.name}' has no joint that moves. Leave the encoder out.")
 
     def measure(self, truth: Truth, number: Numeric, clock: Clock) -> Mapping[str, Numeric]:
-        """Measured joint positions [rad, m]."""
+        """Measured joint positions [rad, m] and, if they are, rates [rad/s, m/s]."""
         places = np.array(truth.craft.layout.joint_positions, dtype=int)
-        positions = jnp.asarray(truth.state.q)[places]
-        noise = self.noise * self.draw(truth, number, len(places))
-        return {"joints.position": quantise(positions + self.offset + noise, self.step)}
+        positions, n = jnp.asarray(truth.state.q)[places], len(places)
+        draws = self.draw(truth, number, n if self.rate_noise is None else 2 * n)
+        measured = {"joints.position": quantise(positions + self.offset + self.noise * draws[:n], self.step)}
+        if self.rate_noise is None:
+            return measured
+        rates = jnp.asarray(truth.state.v)[np.array(truth.craft.layout.joint_velocities, dtype=int)]
+        return {**measured, "joints.rate": rates + self.rate_noise * draws[n:]}
 
 
 @record
@@ -49,10 +59,6 @@ class MotorEncoder(JointEncoder):
     """
 
     rate_noise: Numeric | float = 0.0  # one sigma [rad/s, m/s]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_bounds(self, {"rate_noise": "rad/s, m/s"}, least=0.0)
 
     def measure(self, truth: Truth, number: Numeric, clock: Clock) -> Mapping[str, Numeric]:
         """Measured motor positions [rad, m] and rates [rad/s, m/s], under the names of the joints' measurements."""

@@ -11,7 +11,7 @@ import numpy as np
 from freefloat.model.part_kinds import Clock, Sensor, Truth
 from freefloat.sensors.noise import DRAWS, normal, uniform
 from freefloat.values import ModelError, record
-from freefloat.values.arrays import Flag, Numeric, Vector, is_traced
+from freefloat.values.arrays import Flag, Numeric, Scalar, Vector, is_traced
 from freefloat.values.checks import require_bounds
 
 _KEYS = 2**32 // DRAWS - 1  # so that key * DRAWS + DRAWS fits into 32 bits
@@ -67,7 +67,27 @@ class ImperfectSensor(Sensor):
         return ~self.imperfection.is_lost(noise_key(self, truth), number)
 
 
-def quantise(values: Vector, step: Numeric | float) -> Vector:
+@record
+class TargetSensor(ImperfectSensor):
+    """A sensor that sees a target up to a distance. Subclasses write `measure` and `target_distance`."""
+
+    farthest: Numeric | float = dataclasses.field(default=np.inf, kw_only=True)  # beyond it nothing is measured [m]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_bounds(self, {"farthest": "m"}, least=0.0, allow_infinite=True)
+
+    def target_distance(self, truth: Truth) -> Scalar:
+        """True distance of the target [m]."""
+        raise NotImplementedError
+
+    def seen(self, truth: Truth, number: Numeric, clock: Clock) -> Flag:
+        """Whether a sample gives a measurement: the target is near enough and the sample is not lost."""
+        near = self.target_distance(truth) < self.farthest
+        return near & super().seen(truth, number, clock)
+
+
+def quantise(values: Numeric, step: Numeric | float) -> Numeric:
     """Values rounded to whole steps; a step of zero leaves them as they are."""
     safe = jnp.where(jnp.asarray(step) > 0.0, step, 1.0)
     return jnp.where(jnp.asarray(step) > 0.0, safe * jnp.round(values / safe), values)

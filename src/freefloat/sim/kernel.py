@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from freefloat.model import Actuator, Clock, PortCommands, State, Truth
+from freefloat.model import Actuator, Clock, PortCommands, Truth
 from freefloat.model.failure import sound_part
 from freefloat.model.part_kinds import ticks_in
 from freefloat.sim.events.clearance_watch import watch_clearances
@@ -18,8 +18,10 @@ from freefloat.sim.events.locate import step_with_events
 from freefloat.sim.events.piecewise_steps import advance_motion
 from freefloat.sim.motion.accelerations import derivative
 from freefloat.sim.motion.actuation import Actuation, commanded_torques
+from freefloat.sim.motion.forces_before import forces_before_tick
 from freefloat.sim.motion.integrators import RateFunction
 from freefloat.sim.motion.interactions import Flags
+from freefloat.sim.motion.measurement_bus import truth_of
 from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.motion.prescribed_motion import apply_prescribed_rates, with_rates_so_far
 from freefloat.sim.system.sensed_motion import sensed_states
@@ -105,12 +107,20 @@ class _TickState:
         self.states, self._sensed, self._count = state.states, set(), state.tick
         if any(system.wiring.prescribed_by_inputs):
             self.states = with_rates_so_far(self.port_bus(before_rates=True), tick.t)
+        self._forces = forces_before_tick(system, state, inputs, tick)  # before anything of this tick has run
 
     def port_bus(self, *, before_rates: bool = False) -> PortBus:
         """The port bus of the present state."""
         tick = self.tick
         return PortBus(
-            self.system, self.state, self.states, self.inputs, tick.t, tick.number, before_rates=before_rates
+            self.system,
+            self.state,
+            self.states,
+            self.inputs,
+            tick.t,
+            tick.number,
+            before_rates=before_rates,
+            forces=self._forces,
         )
 
     def due(self, ticks: int) -> Flag | bool:
@@ -124,7 +134,8 @@ class _TickState:
             if i not in self._sensed:
                 self._sensed.add(i)
                 measured = sensed_states(self.system, self.states, self.inputs)
-                self.state = _sense(self.system, self.state, measured, i, self.tick, self.due)
+                truth = truth_of(self.system, self.state, measured, self.system.wiring.sensors[i].craft, self._forces)
+                self.state = _sense(self.system, self.state, truth, i, self.tick, self.due)
 
     def run_software(self, k: int) -> None:
         """Run software number k, if it is due."""
@@ -136,12 +147,11 @@ class _TickState:
             self.states = with_rates_so_far(self.port_bus(before_rates=True), self.tick.t, k)
 
 
-def _sense(system: System, state: SystemState, states: tuple[State, ...], i: int, tick: Tick, due: Due) -> SystemState:
+def _sense(system: System, state: SystemState, truth: Truth, i: int, tick: Tick, due: Due) -> SystemState:
     """The state after sensor number i has taken a sample, if it is due."""
     wires, old = system.wiring.sensors[i], state.sensors[i]
     sensor = system.with_failures(system.sensors[i], wires.craft)
     clock = Clock(t=tick.t, tick=tick.number, dt=system.dt, hold=sensor.period or system.dt)
-    truth = Truth(system.world, states, wires.craft)
 
     def sample() -> Any:
         with checked_call(system.sensors[i], "measure"):

@@ -11,14 +11,17 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat import engine
-from freefloat.model import Clock, Command, PortCommand, State, Truth
+from freefloat.model import Clock, Command, PortCommand, State
 from freefloat.model.actuator import commanded_parts
 from freefloat.model.part_kinds import ticks_in
 from freefloat.sim.events.clearance_watch import begin_clearances
 from freefloat.sim.events.held_start import require_free_joints, start_held
+from freefloat.sim.motion.forces_before import forces_at_start
 from freefloat.sim.motion.full_wheels import begin_wheel_log, limited_wheels
 from freefloat.sim.motion.interactions import begin_interactions, require_apart
+from freefloat.sim.motion.measurement_bus import truth_of
 from freefloat.sim.motion.port_bus import PortBus
+from freefloat.sim.system.constraint_state import ConstraintState
 from freefloat.sim.system.craft_state import CraftState, Ledger
 from freefloat.sim.system.input_ports import commanded_ports, port_shape
 from freefloat.sim.system.software_checks import (
@@ -38,9 +41,11 @@ from freefloat.sim.system.unmeasured import unmeasured_message
 from freefloat.sim.system.varied_numbers import compile_system
 from freefloat.sim.system.world_state import WorldState
 from freefloat.values import ModelError, SoftwareError
-from freefloat.values.arrays import is_traced
+from freefloat.values.arrays import Scalar, is_traced
 from freefloat.values.checks import require_quantity
 from freefloat.values.tracing import result_shapes
+
+Held = ConstraintState | tuple[()]
 
 
 def begin(system: System, states: Iterable[State], inputs: Inputs | None = None) -> tuple[System, SystemState]:
@@ -52,8 +57,8 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
     states, given = system.world.require_states(states), dict(inputs or {})
     if is_traced(system, states, given):
         states, held = start_held(system, states)
-        wiring, state = _begin_system(system, states, given)
-        state = dataclasses.replace(state, constraints=held, clearances=begin_clearances(system, None))
+        wiring, state = _begin_system(system, states, held, given)
+        state = dataclasses.replace(state, clearances=begin_clearances(system, None))
         return _with_limited_wheels(system, wiring, state)
     states = tuple(jax.tree.map(np.asarray, craft_state) for craft_state in states)
     _require_held_at_rest(system, states)
@@ -61,19 +66,19 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
     require_apart(system, states)
     learnt: list[Wiring] = []
 
-    def start(system: System, states: tuple[State, ...], inputs: Inputs) -> SystemState:
-        wiring, state = _begin_system(system, states, inputs)
+    def start(system: System, states: tuple[State, ...], held: Held, inputs: Inputs) -> SystemState:
+        wiring, state = _begin_system(system, states, held, inputs)
         learnt[:] = [wiring]
         return state
 
     try:
-        program = compile_system(start, system, states, given, notes=lambda: learnt[0])
-        wiring, state = program.notes, program(states, given)
+        program = compile_system(start, system, states, held, given, notes=lambda: learnt[0])
+        wiring, state = program.notes, program(states, held, given)
     except Exception as error:
         if not (engine.needs_numbers(error) or isinstance(error, engine.EngineError)):
             raise
         wiring, state = _begin_system(
-            system, states, given
+            system, states, held, given
         )  # software may plan with NumPy or SciPy: once, as it is written
     state = dataclasses.replace(state, constraints=held, clearances=begin_clearances(system, states))
     return _with_limited_wheels(system, wiring, state)
@@ -87,7 +92,7 @@ def _with_limited_wheels(system: System, wiring: Wiring, state: SystemState) -> 
     return system, dataclasses.replace(state, plants=plants)
 
 
-def _begin_system(system: System, states: tuple[State, ...], inputs: Inputs) -> tuple[Wiring, SystemState]:
+def _begin_system(system: System, states: tuple[State, ...], held: Held, inputs: Inputs) -> tuple[Wiring, SystemState]:
     """The wiring of a system and its state at tick zero."""
     states = tuple(jax.tree.map(jnp.asarray, craft_state) for craft_state in states)
     for port in system.ports:
@@ -99,7 +104,7 @@ def _begin_system(system: System, states: tuple[State, ...], inputs: Inputs) -> 
     connected = system.world.has_events
     crafts = tuple(CraftState(x, jax.tree.map(jnp.asarray, Ledger.empty(connected=connected))) for x in states)
     plants = WorldState(crafts, interactions=jax.tree.map(jnp.asarray, begin_interactions(system)))
-    state = SystemState(tick=jnp.zeros((), jnp.int32), plants=plants)
+    state = SystemState(tick=jnp.zeros((), jnp.int32), plants=plants, constraints=jax.tree.map(jnp.asarray, held))
     system, state = _begin_sensors(system, state)
     state = dataclasses.replace(state, actuators=_begin_actuators(system))
     drivers: dict[tuple[int, str], int] = {}
@@ -144,7 +149,8 @@ def _begin_sensors(system: System, state: SystemState) -> tuple[System, SystemSt
         ticks = 1 if sensor.period is None else _ticks(sensor, system.dt)
         require_quantity(f"{sensor.title}: latency", sensor.latency, "s", least=0.0)
         clock = Clock(t=jnp.zeros(()), tick=state.tick, dt=system.dt, hold=ticks * system.dt)
-        memory = sensor.begin(Truth(system.world, state.states, system.craft_index(sensor)), clock)
+        c = system.craft_index(sensor)
+        memory = sensor.begin(truth_of(system, state, state.states, c, forces_at_start(system, state)), clock)
         gives = tuple(sensor.read(memory, clock)[0])
         wires.append(SensorWires(craft=system.craft_index(sensor), gives=gives, ticks=ticks))
         memories.append(jax.tree.map(jnp.asarray, memory))
@@ -177,7 +183,7 @@ def _begin_software(
     try:
         require_software(software)
         c, ticks = system.craft_index(software), 0 if software.period is None else _ticks(software, system.dt)
-        here = PortBus(system, state, state.states, inputs, jnp.zeros(()), state.tick, at_start=True, missing=missing)
+        here = port_bus_at_start(system, state, inputs, jnp.zeros(()), missing)
         with checked_call(software, "begin"):
             begun = software.begin(here.measurements(k))
         state = dataclasses.replace(state, software=(*state.software, SoftwareState(initial_memory(software, begun))))
@@ -258,7 +264,7 @@ def _first_answer(
     software, names_read = system.software[k], set[str]()
 
     def first_answer(state: SystemState, t: Any) -> Any:
-        here = PortBus(system, state, state.states, zero_inputs(system), t, state.tick, at_start=True, missing=missing)
+        here = port_bus_at_start(system, state, zero_inputs(system), t, missing)
         memory = state.software[k].memory
         if remembers(software):
             with checked_call(software, "remember"):
@@ -335,6 +341,14 @@ def _resting_ports(system: System) -> tuple[str, ...]:
         ports = actuator.accepts(system.world.crafts[c])
         found += [system.world.prefix(c) + port.name for port in ports if not commanded & set(port.names)]
     return tuple(found)
+
+
+def port_bus_at_start(
+    system: System, state: SystemState, inputs: Inputs, t: Scalar, missing: dict[int, set[str]] | None = None
+) -> PortBus:
+    """Ports before the first tick: software runs as if its tick were now, and sensors as if they had no latency."""
+    forces = forces_at_start(system, state)
+    return PortBus(system, state, state.states, inputs, t, state.tick, at_start=True, missing=missing, forces=forces)
 
 
 def zero_inputs(system: System) -> dict[str, Any]:

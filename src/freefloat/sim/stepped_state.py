@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 from freefloat.sim.kernel import step
+from freefloat.sim.motion.forces_before import forces_before_tick
 from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.rollout import step_of_run
 from freefloat.sim.system.system import Inputs, System, SystemState, tick_of
@@ -157,5 +158,6 @@ def _advance(system: System, stepped: Stepped, parts: Any) -> Stepped:
 def _measurements(system: System, stepped: Stepped, *, names: tuple[str, ...]) -> dict[str, Any]:
     state, inputs = stepped
     tick = tick_of(system, state)
-    here = PortBus(system, state, state.states, inputs, tick.t, tick.number)
+    forces = forces_before_tick(system, state, inputs, tick)
+    here = PortBus(system, state, state.states, inputs, tick.t, tick.number, forces=forces)
     return {name: here.observe(name) for name in names}

@@ -68,6 +68,10 @@ class CompliantContact(Interaction):
         """Whether both frames are on spacecraft; False if one of them is fixed in space."""
         return all(self._place(world, at)[0] >= 0 for at in (self.a, self.b))
 
+    def pushed_frames(self, world: World) -> tuple[tuple[int, str], ...]:
+        """Both places, of those that are on spacecraft."""
+        return tuple(place for place in (self._place(world, self.a), self._place(world, self.b)) if place[0] >= 0)
+
     def begin(self, world: World) -> Matrix:
         """Deflections of bristles that are not bent."""
         return self.pair.unbent_bristles()

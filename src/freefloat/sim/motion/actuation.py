@@ -108,7 +108,8 @@ class Actuation:
                 with checked_call(effect, "force"):
                     total = total + require_force(craft, effect, effect.force(craft, state, clock))
         for given in self.actuators():
-            total = self._with_force_of(total, *given)
+            if has_force(given[0]):
+                total = total + self.force_of(*given)
         for port in system.ports:
             number, rest = system.world.locate(port, self._c)
             if number == self._c and port.endswith(".wrench") and "command." not in rest:
@@ -120,18 +121,17 @@ class Actuation:
         """Generalised force of the actuators that drive joints, alone."""
         total, joints = jnp.zeros(self._craft.layout.nv), set(self._craft.layout.moving_joints)
         for actuator, memory, u in self.actuators():
-            if any(joints & set(port.drives) for port in u.ports):
-                total = self._with_force_of(total, actuator, memory, u)
+            if has_force(actuator) and any(joints & set(port.drives) for port in u.ports):
+                total = total + self.force_of(actuator, memory, u)
         return total
 
-    def _with_force_of(self, total: Vector, actuator: Actuator, memory: Any, u: PortCommands) -> Vector:
+    def force_of(self, actuator: Actuator, memory: Any, u: PortCommands) -> Vector:
+        """Generalised force of one actuator under its commands, within their limits."""
         sound = sound_part(actuator)
-        if type(sound).force is Actuator.force:  # it has no force: it prescribes, latches or brakes
-            return total
         with checked_call(sound, "force"):
             limited = actuator.limited_commands(self.truth, memory, u, self.clock)
             force = actuator.force(self.truth, memory, limited, self.clock)
-        return total + require_force(self._craft, sound, force)
+        return require_force(self._craft, sound, force)
 
     # ---- full wheels
 
@@ -149,6 +149,11 @@ class Actuation:
             return now
         own = [(self._c, wheel) for wheel in wheels]
         return jnp.stack([held[limited.index(w)] if w in limited else now[k] for k, w in enumerate(own)])
+
+
+def has_force(actuator: Actuator) -> bool:
+    """Whether an actuator pushes; if not, it prescribes rates, latches or brakes."""
+    return type(sound_part(actuator)).force is not Actuator.force
 
 
 def _lately_full(here: PortBus) -> Vector | None:

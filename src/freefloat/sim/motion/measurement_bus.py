@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
-import numpy as np
 
-from freefloat.control.measured import attach_rate, measured_rate
+from freefloat.control.measured import attach_rate
 from freefloat.model import Clock, State, Truth
+from freefloat.model.part_kinds import Forces
 from freefloat.sensors.ideal import IdealMeasurements, true_value
+from freefloat.sensors.quantities import NamedQuantity, find_quantity
+from freefloat.sim.system.constraint_state import ConstraintState
 from freefloat.sim.system.sensed_motion import sensed_states
 from freefloat.sim.system.system import Inputs, System, SystemState
 from freefloat.sim.system.unmeasured import unmeasured_message
-from freefloat.spatial import angular, linear
 from freefloat.values import SoftwareError
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
-
-# Kinds of measurements whose rates are known before the joint rates are: positions and what momentum there is.
-_KNOWN_BEFORE = ("position", "attitude", "modes")
-_CONSERVED = ("momentum.linear", "momentum.angular", "wheels.absolute_momentum")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,11 +49,13 @@ class MeasurementBus:
         at_start: bool = False,
         flow: Flow | None = None,
         missing: dict[int, set[str]] | None = None,
+        forces: Callable[[], Forces] | None = None,
     ) -> None:
         self.system, self.state, self.states, self.inputs = system, state, states, inputs
         self.t, self.tick = t, tick
         self._before_rates, self._at_start, self._flow = before_rates, at_start, flow
         self.asked: dict[int, set[str]] = {}  # names that each piece of software has read
+        self.forces = forces  # just before this tick; None where they are not known
         self._missing = missing  # collects names that no sensor measures; None: the first one raises an error
 
     def messages(self, k: int) -> dict[str, Any]:
@@ -73,11 +73,11 @@ class MeasurementBus:
 
     def truth(self, craft: int) -> Truth:
         """True states, for a part on a spacecraft."""
-        return Truth(self.system.world, self.states, craft)
+        return truth_of(self.system, self.state, self.states, craft, self.forces)
 
     def sensor_truth(self, craft: int) -> Truth:
         """States as sensors measure them, for a part on a spacecraft: those of a facility that moves it."""
-        return Truth(self.system.world, sensed_states(self.system, self.states, self.inputs), craft)
+        return dataclasses.replace(self.truth(craft), states=sensed_states(self.system, self.states, self.inputs))
 
     def measurements(self, k: int) -> SoftwareMeasurements:
         """Measurements of software number k."""
@@ -123,33 +123,34 @@ class MeasurementBus:
 
     def _true_value(self, k: int, own: int, name: str) -> Numeric:
         """True value of a measurement; with its rate where derivatives along the motion are taken."""
-        truth = self.sensor_truth(own)
+        truth, software = self.sensor_truth(own), self.system.software[k]
         try:
             value = true_value(truth, name)
         except SoftwareError as error:
-            raise SoftwareError(f"{self.system.software[k].title} reads '{name}': {error}") from None
+            raise SoftwareError(f"{software.title} reads '{name}': {error}") from None
         if not self._before_rates:
             return value
-        number, rest = self.system.world.locate(name, own)
-        conserved = rest in _CONSERVED and not self.system.world.is_held(number)
-        if not (rest.rpartition(".")[2] in _KNOWN_BEFORE or conserved):
+        found = find_quantity(truth.world, truth.quantities, name, own)
+        assert found is not None
+        conserved = found.quantity.is_conserved(found.channel.name) and not truth.world.is_held(found.number)
+        if not (conserved or found.quantity.has_rate(found.channel.name)):
             raise SoftwareError(
-                f"{self.system.software[k].title} prescribes joint rates continuously and reads '{name}', "
+                f"{software.title} prescribes joint rates continuously and reads '{name}', "
                 f"which those rates change. Sample it: period={self.system.dt:g} or longer."
             )
-        if self._flow is None:
-            return value
-        rate = self._conserved_rate(number, rest) if conserved else measured_rate(IdealMeasurements(truth), name)
-        return attach_rate(value, rate, self._flow.s)
+        return value if self._flow is None else attach_rate(value, self._rate(found, conserved), self._flow.s)
 
-    def _conserved_rate(self, number: int, name: str) -> Numeric:
-        """Rate of a momentum: by external wrenches, or of a wheel by its motor."""
+    def _rate(self, found: NamedQuantity, conserved: bool) -> Numeric:
+        """Rate of a quantity along the motion: by external forces where it is conserved, else from measurements."""
         assert self._flow is not None
-        force, layout = self._flow.forces[number], self.system.world.crafts[number].layout
-        if name == "wheels.absolute_momentum":
-            return force[np.array(layout.wheel_velocities, dtype=int)]
-        wrench = self.states[number].X_NB.wrench_to_A(force[:6])
-        return linear(wrench) if name == "momentum.linear" else angular(wrench)
+        quantity, name = found.quantity, found.channel.name
+        if conserved:
+            rate = quantity.rate_from_forces(self.truth(found.number), self._flow.forces[found.number], name)
+        else:
+            rate = quantity.rate(IdealMeasurements(self.sensor_truth(found.number)), name)
+        if rate is None:
+            raise SoftwareError(f"{quantity.title} says that it has a rate of '{name}', but gives None.")
+        return rate
 
     def observe(self, name: str) -> Any:
         """A measurement for another program: of the last software that sends it, else of a sensor, else the truth."""
@@ -162,6 +163,18 @@ class MeasurementBus:
             if sensor.craft == number and rest in sensor.gives:
                 return self._sensor_value(i, rest)[0]
         return true_value(self.sensor_truth(number), rest)
+
+
+def truth_of(
+    system: System,
+    state: SystemState,
+    states: tuple[State, ...],
+    craft: int,
+    forces: Callable[[], Forces] | None = None,
+) -> Truth:
+    """The truth of a system at an instant, for a part on a spacecraft."""
+    latched = state.constraints.latched if isinstance(state.constraints, ConstraintState) else None
+    return Truth(system.world, states, craft, system.quantities, latched, forces)
 
 
 class SoftwareMeasurements:

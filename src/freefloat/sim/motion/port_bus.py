@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 from freefloat.model import Command, State
+from freefloat.model.part_kinds import Forces
 from freefloat.sim.motion.measurement_bus import Flow, MeasurementBus
 from freefloat.sim.system.software_checks import checked_call, require_commands, require_messages
 from freefloat.sim.system.system import Inputs, System, SystemState
@@ -32,6 +34,7 @@ class PortBus(MeasurementBus):
         at_start: bool = False,
         flow: Flow | None = None,
         missing: dict[int, set[str]] | None = None,
+        forces: Callable[[], Forces] | None = None,
     ) -> None:
         super().__init__(
             system,
@@ -44,6 +47,7 @@ class PortBus(MeasurementBus):
             at_start=at_start,
             flow=flow,
             missing=missing,
+            forces=forces,
         )
         self._commands: dict[int, tuple[Command, ...]] = {}
         self._messages: dict[int, dict[str, Any]] = {}
@@ -53,7 +57,7 @@ class PortBus(MeasurementBus):
         entry = dataclasses.replace(self.state.software[k], memory=memory)
         software = (*self.state.software[:k], entry, *self.state.software[k + 1 :])
         state = dataclasses.replace(self.state, software=software)
-        return PortBus(self.system, state, self.states, self.inputs, self.t, self.tick)
+        return PortBus(self.system, state, self.states, self.inputs, self.t, self.tick, forces=self.forces)
 
     # ---- outputs of software
 

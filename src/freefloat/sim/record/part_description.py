@@ -18,6 +18,7 @@ from freefloat.model import (
     Interaction,
     Part,
     Place,
+    Quantity,
     Sensor,
     Software,
     Spacecraft,
@@ -37,6 +38,7 @@ _KINDS = {
     "failure": Failure,
     "clearance": Clearance,
     "interaction": Interaction,
+    "quantity": Quantity,
 }
 _LISTED = 24  # numbers of an array that are listed one by one
 

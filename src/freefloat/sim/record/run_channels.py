@@ -11,30 +11,33 @@ from freefloat.dynamics import (
     composite_inertia,
     elastic_energy,
     inertial_frame_pose,
-    inertial_frame_twist,
     kinetic_energy,
-    momentum_about_base,
 )
 from freefloat.dynamics.elastic import flexible_bodies
 from freefloat.dynamics.inner_motion import inner_motion
 from freefloat.dynamics.kinematics import body_poses, body_twists
 from freefloat.dynamics.momentum import momentum_about_origin, wheel_momentum
 from freefloat.dynamics.tree import mount_of
-from freefloat.model import Spacecraft, State, World
+from freefloat.model import Spacecraft, State, Truth, World
+from freefloat.model.part_kinds import Forces
+from freefloat.sensors.quantities import find_quantity, joint_unit
 from freefloat.sim.audit.equations_of_motion import equation_of_motion_residuals
 from freefloat.sim.events.clearance_pairs import clearance_channels
-from freefloat.sim.motion.accelerations import Balance, balances
+from freefloat.sim.motion.accelerations import Balance
+from freefloat.sim.motion.forces_before import ForcesBefore, balances_before, tick_before
+from freefloat.sim.motion.measurement_bus import truth_of
 from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.record.part_channels import part_channels
 from freefloat.sim.record.world_channels import constraint_channels, interaction_channels
 from freefloat.sim.system.craft_state import CraftState
 from freefloat.sim.system.input_ports import port_shape
-from freefloat.sim.system.system import Inputs, System, SystemState, Tick, tick_of
+from freefloat.sim.system.software_checks import checked_call, require_observed
+from freefloat.sim.system.system import Inputs, System, SystemState, tick_of
 from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_multiply, roll_pitch_yaw, rotation_matrix
 from freefloat.values import SoftwareError
 from freefloat.values.arrays import Numeric, Vec3
-from freefloat.values.channels import Channel, quaternion, vector
+from freefloat.values.channels import Channel, vector
 
 ChannelValue = tuple[Channel, Numeric]
 
@@ -42,34 +45,37 @@ _TAKEN = ("time", "state.q", "state.v", "bodies.position", "bodies.attitude", "s
 
 _SHARED_AXES = ("xyz", "wxyz", "rpy")  # components that mean the same whatever the spacecraft
 
-# Forces of recorded states are those just before their tick: this far before it, as a fraction of a step.
-_BEFORE = 1e-9
-
 
 def run_channels(system: System, state: SystemState, start: tuple[State, ...], inputs: Inputs) -> list[ChannelValue]:
     """Every channel with its value at a recorded instant; `start` has the states that attitude is reported against."""
     tick = tick_of(system, state)
-    last = Tick(jnp.maximum(tick.t - system.dt, 0.0), jnp.maximum(tick.number - 1, 0))
-    states, world, found = state.states, system.world, []
-    now = balances(system, states, state, inputs, last, tick.t, tick.t - _BEFORE * system.dt).crafts
+    last, states, world, found = tick_before(system, tick), state.states, system.world, []
+    now = balances_before(system, state, inputs, last, tick.t)
+
+    def forces() -> Forces:
+        return ForcesBefore(system, state, inputs, last, tick.t, now)
+
     for c, craft in enumerate(world.crafts):
+        truth = truth_of(system, state, states, c, forces)
         own = [
-            *_base(states[c], start[c]),
-            *_joints(craft, states[c], now[c]),
-            *_flexible(craft, states[c]),
-            *_frames(craft, states[c]),
-            *_conservation_channels(craft, state.plants[c]),
+            *_base(truth, start[c]),
+            *_joints(truth, now[c]),
+            *_flexible(truth),
+            *_frames(truth),
+            *_conservation_channels(truth, state.plants[c]),
             *equation_of_motion_residuals(craft, now[c]),
-            *part_channels(PortBus(system, state, states, inputs, tick.t, tick.number), c, last.t),
+            *part_channels(PortBus(system, state, states, inputs, tick.t, tick.number, forces=forces), c, last.t),
+            *_added_quantities(truth),
         ]
         found += [(owned_channel(world, c, channel), value) for channel, value in own]
     if not world.single:
         found += _world_channels(system, state)
     if world.has_events:
-        found += constraint_channels(world, state, now)
+        found += constraint_channels(truth_of(system, state, states, 0), state, now)
     if system.interactions:
         found += interaction_channels(system, state)
     found += clearance_channels(system, states)
+    found += _world_quantities(truth_of(system, state, states, 0, forces))
     found += [(_input_channel(system, port), inputs[port]) for port in system.ports]
     _require_distinct([channel for channel, _ in found])
     return found
@@ -119,40 +125,61 @@ def _require_distinct(channels: list[Channel]) -> None:
             )
 
 
-def _base(state: State, start: State) -> Iterator[ChannelValue]:
+def measured_channel(truth: Truth, name: str) -> ChannelValue:
+    """Channel and value of a quantity on a part's own spacecraft."""
+    found = find_quantity(truth.world, truth.quantities, name, truth.own)
+    assert found is not None
+    return found.channel, found.quantity.value(truth, name)
+
+
+def _quantity_channels(truth: Truth, *names: str) -> Iterator[ChannelValue]:
+    yield from (measured_channel(truth, name) for name in names)
+
+
+def _added_quantities(truth: Truth) -> Iterator[ChannelValue]:
+    """Channels of the quantities that a user has added on a spacecraft."""
+    for quantity in truth.quantities:
+        if not quantity.is_of_world and truth.world.index(quantity.on) == truth.own:
+            channels = tuple(quantity.channels(truth.craft))
+            with checked_call(quantity, "value"):
+                values = [quantity.value(truth, channel.name) for channel in channels]
+            yield from require_observed(quantity, channels, values, "value")
+
+
+def _world_quantities(truth: Truth) -> Iterator[ChannelValue]:
+    """Channels of added quantities that belong to the whole world."""
+    for quantity in truth.quantities:
+        for channel in quantity.world_channels(truth.world):
+            yield channel, quantity.value(truth, channel.name)
+
+
+def _base(truth: Truth, start: State) -> Iterator[ChannelValue]:
+    state = truth.state
     turned = quaternion_multiply(quaternion_conjugate(jnp.asarray(start.quat_NB)), jnp.asarray(state.quat_NB))
-    yield vector("base.position", "Base position", "m", "N"), state.p_NB
-    yield quaternion("base.attitude", "Base attitude (quaternion)"), state.quat_NB
+    yield from _quantity_channels(truth, "base.position", "base.attitude")
     rpy = Channel(
         "base.roll_pitch_yaw", "Base rotation since the start (Z-Y-X)", "rad", "B0", "rpy", ("roll", "pitch", "yaw")
     )
     yield rpy, roll_pitch_yaw(rotation_matrix(turned))
-    yield vector("base.velocity", "Base velocity", "m/s", "B"), linear(state.V_NB)
-    yield vector("base.rate", "Base angular rate", "rad/s", "B"), angular(state.V_NB)
+    yield from _quantity_channels(truth, "base.velocity", "base.rate")
 
 
-def _joints(craft: Spacecraft, state: State, now: Balance) -> Iterator[ChannelValue]:
-    layout = craft.layout
+def _joints(truth: Truth, now: Balance) -> Iterator[ChannelValue]:
+    craft, state, layout = truth.craft, truth.state, truth.craft.layout
     joints, wheels = (np.array(i, dtype=int) for i in (layout.joint_velocities, layout.wheel_velocities))
-    kinds = {"revolute" if craft.joint(name).kind == "revolute" else "prismatic" for name in layout.moving_joints}
-    angle = {frozenset({"prismatic"}): "m", frozenset({"revolute"}): "rad"}.get(frozenset(kinds), "rad, m")
-    torque = {"m": "N", "rad": "N m"}.get(angle, "N m, N")
+    torque = {"m": "N", "rad": "N m"}.get(joint_unit(craft), "N m, N")
     if joints.size:
         axis, names = "joint", layout.moving_joints
-        positions = state.q[np.array(layout.joint_positions, dtype=int)]
-        yield Channel("joints.position", "Joint position", angle, "", axis, names), positions
-        rate = "/s, ".join(angle.split(", ")) + "/s"
-        yield Channel("joints.rate", "Joint rate", rate, "", axis, names), state.v[joints]
+        yield from _quantity_channels(truth, "joints.position", "joints.rate")
         # What a connection elsewhere pulls at a joint, by way of the links, is no torque of the joint.
         own = now.force if now.connection is None else now.force - now.connection.pull
         own = own if now.touch is None else own - now.touch
         yield Channel("joints.torque", "Joint torque, friction subtracted", torque, "", axis, names), own[joints]
-    yield from _motors(craft, state, angle)
+    yield from _motors(truth)
     if wheels.size:
-        yield Channel("wheels.speed", "Wheel speed", "rad/s", "", "wheel", layout.wheels), state.v[wheels]
+        yield from _quantity_channels(truth, "wheels.speed")
         yield Channel("wheels.torque", "Wheel motor torque", "N m", "", "wheel", layout.wheels), now.force[wheels]
-        absolute = Channel("wheels.absolute_momentum", "Wheel momentum in space", "N m s", "", "wheel", layout.wheels)
-        yield absolute, wheel_momentum(craft, state.q, state.v)
+        yield from _quantity_channels(truth, "wheels.absolute_momentum")
         yield vector("wheels.momentum", "Momentum of the wheels", "N m s", "B"), _stored_in_wheels(craft, state)
 
 
@@ -163,55 +190,48 @@ def _stored_in_wheels(craft: Spacecraft, state: State) -> Vec3:
     return jnp.stack(along, axis=1) @ momenta
 
 
-def _motors(craft: Spacecraft, state: State, angle: str) -> Iterator[ChannelValue]:
+def _motors(truth: Truth) -> Iterator[ChannelValue]:
     """Channels of the motors of flexible joints, at the joint: rotor angle over gear ratio."""
-    layout, names = craft.layout, craft.layout.flexible_joints
+    craft, state, layout = truth.craft, truth.state, truth.craft.layout
+    names = layout.flexible_joints
     if not names:
         return
-    rate = "/s, ".join(angle.split(", ")) + "/s"
     position = state.q[np.array(layout.motor_positions, dtype=int)]
     joints = np.array([layout.position(name).start for name in names], dtype=int)
-    motors = np.array(layout.motor_velocities, dtype=int)
-    yield Channel("motors.position", "Motor position, at the joint", angle, "", "motor", names), position
-    yield Channel("motors.rate", "Motor rate, at the joint", rate, "", "motor", names), state.v[motors]
-    yield Channel("motors.torsion", "Motor minus joint position", angle, "", "motor", names), position - state.q[joints]
+    yield from _quantity_channels(truth, "motors.position", "motors.rate")
+    torsion = Channel("motors.torsion", "Motor minus joint position", joint_unit(craft), "", "motor", names)
+    yield torsion, position - state.q[joints]
 
 
-def _flexible(craft: Spacecraft, state: State) -> Iterator[ChannelValue]:
+def _flexible(truth: Truth) -> Iterator[ChannelValue]:
+    craft, state = truth.craft, truth.state
     for body in flexible_bodies(craft):
-        if index := craft.body_index(body.name):  # the base's is there already
+        name = body.name
+        if index := craft.body_index(name):  # the base's is there already
             rate = angular(body_twists(craft, state.q, state.v)[index])
-            yield vector(f"{body.name}.rate", f"{body.name}: angular rate of its frame", "rad/s", body.name), rate
-        name, axis = body.name, f"{body.name}.mode"
-        modes = body.mode_names or tuple(str(k + 1) for k in range(body.modes))
-        at, speed = craft.layout.position(f"{name}.modes"), craft.layout.velocity(f"{name}.modes")
-        yield Channel(f"{name}.modes", f"{name}: modal coordinates", "1", "", axis, modes), state.q[at]
-        yield Channel(f"{name}.modal_rates", f"{name}: modal rates", "1/s", "", axis, modes), state.v[speed]
+            yield vector(f"{name}.rate", f"{name}: angular rate of its frame", "rad/s", name), rate
+        yield from _quantity_channels(truth, f"{name}.modes", f"{name}.modal_rates")
         for node in body.nodes:
             moved = mount_of(craft, body, node.name, state.q).pose.p - node.position
             yield vector(f"{name}.{node.name}.displacement", f"{name}: displacement of {node.name}", "m", name), moved
 
 
-def _frames(craft: Spacecraft, state: State) -> Iterator[ChannelValue]:
-    for frame in craft.frames:
-        name = frame.name
-        pose, twist = inertial_frame_pose(craft, state, name), inertial_frame_twist(craft, state, name)
-        yield vector(f"{name}.position", f"{name}: position", "m", "N"), pose.p
-        yield quaternion(f"{name}.attitude", f"{name}: attitude (quaternion)"), pose.quaternion
-        yield vector(f"{name}.velocity", f"{name}: velocity", "m/s", "N"), linear(twist)
-        yield vector(f"{name}.rate", f"{name}: angular rate", "rad/s", "N"), angular(twist)
+def _frames(truth: Truth) -> Iterator[ChannelValue]:
+    for frame in truth.craft.frames:
+        yield from _quantity_channels(truth, f"{frame.name}.position")
+        attitude, _ = measured_channel(truth, f"{frame.name}.attitude")  # recorded from its rotation matrix
+        yield attitude, inertial_frame_pose(truth.craft, truth.state, frame.name).quaternion
+        yield from _quantity_channels(truth, f"{frame.name}.velocity", f"{frame.name}.rate")
 
 
-def _conservation_channels(craft: Spacecraft, plant: CraftState) -> Iterator[ChannelValue]:
+def _conservation_channels(truth: Truth, plant: CraftState) -> Iterator[ChannelValue]:
     at_origin, at_com = "about the inertial origin", "about the centre of mass"
-    state, ledger, X_NB = plant.state, plant.ledger, plant.state.X_NB
-    momentum = X_NB.wrench_to_A(momentum_about_base(craft, state.q, state.v))
+    craft, state, ledger, X_NB = truth.craft, plant.state, plant.ledger, plant.state.X_NB
     whole, inner = composite_inertia(craft, state.q), inner_motion(craft, state.q, state.v)
     yield vector("com.position", "System centre of mass", "m", "N"), X_NB.apply(whole.com)
     yield Channel("com.inertia_trace", f"Trace of the inertia {at_com}", "kg m2"), jnp.trace(whole.about_com())
     yield vector("com.from_base", "System centre of mass in the base frame", "m", "B"), whole.com
-    yield vector("momentum.linear", "Linear momentum", "N s", "N"), linear(momentum)
-    yield vector("momentum.angular", f"Angular momentum {at_origin}", "N m s", "N"), angular(momentum)
+    yield from _quantity_channels(truth, "momentum.linear", "momentum.angular")
     yield vector("momentum.angular_com", f"Angular momentum {at_com}", "N m s", "N"), X_NB.R @ inner.angular_momentum
     yield vector("impulse.linear", "External linear impulse", "N s", "N"), linear(ledger.impulse)
     yield vector("impulse.angular", f"External angular impulse {at_origin}", "N m s", "N"), angular(ledger.impulse)

@@ -9,6 +9,7 @@ import numpy as np
 
 from freefloat.dynamics.kinematics import inertial_frame_pose
 from freefloat.model import Clock, State, Truth, World
+from freefloat.sensors.quantities import find_quantity
 from freefloat.sim.audit.balances import COVERED, INTERACTION_PREFIX, LOST, UNFINISHED
 from freefloat.sim.motion.accelerations import Balance
 from freefloat.sim.motion.constraint_rows import connection_rows, gaps, meant_pose, place_of
@@ -22,14 +23,16 @@ from freefloat.values.channels import Channel, mode, vector
 ChannelValue = tuple[Channel, Numeric]
 
 
-def constraint_channels(world: World, state: SystemState, now: tuple[Balance, ...]) -> Iterator[ChannelValue]:
+def constraint_channels(truth: Truth, state: SystemState, now: tuple[Balance, ...]) -> Iterator[ChannelValue]:
     """Channels of all connections, brakes and contacts of a world, with their values."""
-    modes = state.modes
+    world, modes = truth.world, state.modes
     assert now[0].connection is not None
     forces, at, n, b = now[0].connection.multipliers, row_slices(world), len(world.connections), len(world.brakes)
     for i, connection in enumerate(world.connections):
         label = f"{connection.name}: {connection.a.title} and {connection.b.title}"
-        yield mode(f"connection.{connection.name}", label, ("off", "latched")), 1.0 * modes.latched[i]
+        found = find_quantity(world, (), f"connection.{connection.name}")
+        assert found is not None
+        yield found.channel, found.quantity.value(truth, found.channel.name)
         rows = connection_rows(world, connection, meant_pose(connection))
         wrench = np.array(rows.directions).T @ forces[at[i]]
         R = _attitude(world, state.states, place_of(world, connection.a))

@@ -14,11 +14,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.model import Clock, CommandPort, JointBrake, PortCommand, Sensor, Truth, World
-from freefloat.sensors.ideal import measurable_text, true_value
+from freefloat.sensors.ideal import measurable_text
+from freefloat.sensors.quantities import find_quantity
 from freefloat.sim.system.input_signals import Steps
 from freefloat.sim.system.sensed_motion import SEEN, sensed_size
 from freefloat.sim.system.system import Inputs, System
-from freefloat.values import ModelError, SoftwareError
+from freefloat.values import ModelError
 
 COMMAND = "command."  # what names of ports begin with that take commands
 _SWITCHED = ("latch", "release", "brake")  # they have ports of their own: see `connection_port` and `brake_port`
@@ -90,14 +91,13 @@ def port_shape(system: System, port: str) -> tuple[int, ...]:
             shapes = _sensor_shapes(system, sensor, number)
             if rest in shapes:
                 return shapes[rest]
-    try:
-        states = tuple(craft.at_rest(np.zeros(craft.layout.nq)) for craft in world.crafts)
-        return jax.eval_shape(lambda s: true_value(Truth(world, s, number), rest), states).shape
-    except SoftwareError:
-        raise ModelError(
-            f"There is no port '{port}'. A port is a command ({', '.join(_command_names(system, number))}), a wrench "
-            f"at a frame such as '{craft.frame_names[-1]}.wrench', or a measurement. {measurable_text(craft)}"
-        ) from None
+    found = find_quantity(world, system.quantities, rest, number)
+    if found is not None:
+        return (len(found.channel.components),) if found.channel.axis else ()
+    raise ModelError(
+        f"There is no port '{port}'. A port is a command ({', '.join(_command_names(system, number))}), a wrench at a "
+        f"frame such as '{craft.frame_names[-1]}.wrench', or a measurement. {measurable_text(craft)}"
+    )
 
 
 def _command_names(system: System, c: int) -> list[str]:

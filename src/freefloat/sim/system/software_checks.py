@@ -285,7 +285,9 @@ def require_same_memory(part: Software | Actuator, old: Any, new: Any, method: s
     return new
 
 
-def require_observed(part: Any, channels: tuple[Channel, ...], values: Any) -> list[tuple[Channel, Any]]:
+def require_observed(
+    part: Any, channels: tuple[Channel, ...], values: Any, method: str = "observe"
+) -> list[tuple[Channel, Any]]:
     """The channels that a part adds to a run, with their values, after a check of count and shapes."""
     kind, values = type(part).__name__, tuple(values)
     if len(channels) != len(values):
@@ -296,6 +298,6 @@ def require_observed(part: Any, channels: tuple[Channel, ...], values: Any) -> l
         shape = (len(channel.components),) if channel.axis else ()
         if np.shape(value) != shape:
             raise SoftwareError(
-                f"{kind}.observe must return shape {shape} for the channel '{channel.name}', got {np.shape(value)}."
+                f"{kind}.{method} must return shape {shape} for the channel '{channel.name}', got {np.shape(value)}."
             )
     return [(channel, jnp.asarray(value)) for channel, value in zip(channels, values, strict=True)]

@@ -19,6 +19,7 @@ from freefloat.model import (
     Field,
     Interaction,
     Part,
+    Quantity,
     Sensor,
     SensorMemory,
     Software,
@@ -28,6 +29,7 @@ from freefloat.model import (
 )
 from freefloat.model.failure import sound_part
 from freefloat.sensors.ideal import Ideal
+from freefloat.sensors.quantities import require_new_names
 from freefloat.sim.system.clearance_state import ClearanceState
 from freefloat.sim.system.constraint_state import ConstraintState
 from freefloat.sim.system.world_fields import one_field_of_each_kind
@@ -90,6 +92,7 @@ class System:
     failures: tuple[Failure, ...] = ()
     interactions: tuple[Interaction, ...] = ()
     clearances: tuple[Clearance, ...] = ()
+    quantities: tuple[Quantity, ...] = ()  # that are added to those of the library
     dt: float = static(default=0.01)  # length of a tick [s]
     ports: tuple[str, ...] = static(default=())  # what comes from outside, by name
     vary: str | tuple[str, ...] = static(default="all")  # numbers that are inputs of compiled code: see varied_numbers
@@ -99,7 +102,7 @@ class System:
     def parts(self) -> tuple[Part, ...]:
         """All parts of the system."""
         alone = (*self.effects, *self.actuators, *self.sensors, *self.ideal, *self.software, *self.failures)
-        return (*alone, *self.interactions, *self.clearances)
+        return (*alone, *self.interactions, *self.clearances, *self.quantities)
 
     def craft_index(self, part: Part) -> int:
         """Number of the spacecraft that a part is on; 0 for interactions and for parts of the whole world."""
@@ -107,7 +110,8 @@ class System:
             return 0
         if not isinstance(part.on, str):
             raise ModelError(f"{part.title}: on must be the name of a spacecraft, got {part.on!r}.")
-        if isinstance(part, (Clearance, Field)) and not part.on:
+        of_world = isinstance(part, Quantity) and part.is_of_world
+        if (isinstance(part, (Clearance, Field)) and not part.on) or of_world:
             return 0  # it concerns all of them
         try:
             return self.world.index(part.on)
@@ -218,6 +222,7 @@ _KINDS: tuple[tuple[str, type[Part]], ...] = (
     ("failures", Failure),
     ("interactions", Interaction),
     ("clearances", Clearance),
+    ("quantities", Quantity),
 )
 
 
@@ -250,7 +255,8 @@ def _kind_of(part: Any) -> str:
             return name
     raise SoftwareError(
         f"{type(part).__name__} is nothing that can act in a run: derive it from ff.Software (a control law or a "
-        "filter), ff.Effect (something that pushes), ff.Actuator or ff.Sensor. docs/software.md shows how."
+        "filter), ff.Effect (something that pushes), ff.Actuator, ff.Sensor or ff.Quantity (something that is "
+        "measured). docs/software.md shows how."
     )
 
 
@@ -276,6 +282,7 @@ def _check_names(system: System) -> None:
             seen.add(key)
     for c in range(len(system.world.crafts)):
         _check_ports(system, c)
+    require_new_names(system.world, system.quantities)
     for failure in system.failures:
         _check_failure(system, failure)
 
