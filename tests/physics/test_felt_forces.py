@@ -279,10 +279,21 @@ class Pull(Wind):
 class Jets(ff.Software):
     """Small jets at a frame."""
 
-    frame: str = ff.static(default="tip")
+    frames: tuple[str, ...] = ff.static(default=("tip",))
 
     def command(self, memory: Any, y: Any, clock: ff.Clock) -> Any:
-        return ff.FrameForces((self.frame,), jnp.array([0.1]))
+        return ff.FrameForces(self.frames, 0.1 * jnp.ones(len(self.frames)))
+
+
+@ff.record
+class Vane(ff.Actuator):
+    """An actuator that does not say where it pushes."""
+
+    def accepts(self, craft: ff.Spacecraft) -> tuple[ff.CommandPort, ...]:
+        return (ff.CommandPort("vane.angle", "rad", ("one",)),)
+
+    def force(self, truth: Any, memory: Any, u: Any, clock: ff.Clock) -> Any:
+        return jnp.zeros(truth.craft.layout.nv)
 
 
 @pytest.mark.parametrize(
@@ -290,7 +301,8 @@ class Jets(ff.Software):
     [
         (Wind(), "not known on which bodies Wind pushes.*pushed_frames"),
         (Pull(), "Pull pushes on both sides.*base, tip"),
-        (Jets(period=0.1), "commands forces at 'tip', beyond the joint"),
+        (Vane(), "not known on which bodies Vane pushes.*pushed_frames"),
+        (Jets(("tip", "base"), period=0.1), "IdealFrameForces pushes on both sides.*tip, base"),
     ],
 )
 def test_what_cannot_be_divided_between_the_sides_of_a_joint_is_an_error(part: Any, message: str) -> None:
@@ -298,10 +310,19 @@ def test_what_cannot_be_divided_between_the_sides_of_a_joint_is_an_error(part: A
         ff.simulate(boom(), part, JointWrench("wrist"), duration=0.1, dt=0.1)
 
 
+def test_jets_beyond_the_joint_are_felt_as_a_wrench_from_outside_is() -> None:
+    jets = ff.simulate(boom(), Jets(period=0.1), JointWrench("wrist"), duration=0.3, dt=0.1)
+    inputs = {"tip.wrench": [0.0, 0.0, 0.1, 0.0, 0.0, 0.0]}
+    wrench = ff.simulate(boom(), JointWrench("wrist"), inputs=inputs, duration=0.3, dt=0.1)
+    assert np.min(np.abs(wrench.values("wrist.force")[1:, 2])) > 0.01
+    for name in ("wrist.force", "wrist.torque"):
+        np.testing.assert_allclose(jets.values(name)[1:], wrench.values(name)[1:], atol=1e-14)
+
+
 def test_jets_before_the_joint_are_felt_beyond_it_as_motion() -> None:
     """The payload feels nothing but its joint: force is its mass times the specific force of its centre of mass."""
     craft = boom().with_frame("load", body="wrist", at=(COM, 0.0, 0.0))
-    parts = Jets("base", period=0.1), JointWrench("wrist"), SpecificForce("load")
+    parts = Jets(("base",), period=0.1), JointWrench("wrist"), SpecificForce("load")
     run = ff.simulate(craft, *parts, state=craft.in_motion(rate=(0.1, 0.3, 0.2)), duration=0.3, dt=0.1)
     np.testing.assert_allclose(run.values("wrist.force"), PAYLOAD * run.values("load.specific_force"), atol=1e-13)
 

@@ -105,9 +105,9 @@ class _TickState:
     def __init__(self, system: System, state: SystemState, inputs: Inputs, tick: Tick, parts: Numeric | None) -> None:
         self.system, self.state, self.inputs, self.tick, self._parts = system, state, inputs, tick, parts
         self.states, self._sensed, self._count = state.states, set(), state.tick
+        self._forces = forces_before_tick(system, state, inputs, tick)  # before anything of this tick has run
         if any(system.wiring.prescribed_by_inputs):
             self.states = with_rates_so_far(self.port_bus(before_rates=True), tick.t)
-        self._forces = forces_before_tick(system, state, inputs, tick)  # before anything of this tick has run
 
     def port_bus(self, *, before_rates: bool = False) -> PortBus:
         """The port bus of the present state."""
