@@ -100,6 +100,24 @@ def test_commands_of_several_and_for_some_parts_add_up():
     )  # without a lever nothing turns
 
 
+@pytest.mark.parametrize(("name", "burns"), [("a", "a"), ("b", "b"), ("", "ab")])
+def test_a_duty_is_for_the_set_of_thrusters_that_it_names(name, burns):
+    pairs = actuators.torque_pairs(arm=1.0, thrust=0.1)
+    sets = [actuators.Thrusters.from_nozzles(pairs, name=own) for own in "ab"]
+    run = ff.simulate(HUB, *sets, Pilot(lambda y, t: ff.ThrusterDuty(jnp.ones(12), name)), duration=0.1, dt=0.02)
+    for own in "ab":
+        np.testing.assert_array_equal(run.values(f"{own}.burning")[-1], float(own in burns))
+
+
+def test_software_commands_the_actuators_of_its_own_spacecraft():
+    world = ff.World(one=HUB, two=HUB)
+    apart = {"two": HUB.at_rest(at=ff.Pose(position=(9.0, 0.0, 0.0)))}
+    pullers = [Puller(on=name) for name in world.names]
+    run = ff.simulate(world, *pullers, Pilot(pull((0.0, 0.0, 1.0)), on="two"), state=apart, duration=1.0, dt=0.02)
+    np.testing.assert_allclose(run.values("two.impulse.linear")[-1], [0.0, 0.0, 2.0], atol=1e-12)
+    assert not np.any(run.values("one.impulse.linear"))
+
+
 def test_an_input_port_replaces_the_commands_of_software():
     inputs = {"command.puller.pull": [0.0, 0.0, 5.0]}
     run = ff.simulate(HUB, Puller(), Pilot(pull()), duration=1.0, dt=0.02, inputs=inputs)
