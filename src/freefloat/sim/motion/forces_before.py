@@ -16,7 +16,7 @@ from freefloat.dynamics import inertial_frame_pose
 from freefloat.dynamics.kinematics import frame_pose
 from freefloat.dynamics.relative_rows import FrameRows, relative_pose
 from freefloat.model import Clock, Field, FrameForces, Part, RigidBody, Spacecraft, State
-from freefloat.model.part_kinds import Forces
+from freefloat.model.forces import Forces
 from freefloat.sim.motion.accelerations import Balance, balances
 from freefloat.sim.motion.constraint_rows import rows_of
 from freefloat.sim.motion.port_bus import PortBus

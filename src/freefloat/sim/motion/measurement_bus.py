@@ -10,9 +10,9 @@ import jax.numpy as jnp
 
 from freefloat.control.measured import attach_rate
 from freefloat.model import Clock, State, Truth
-from freefloat.model.part_kinds import Forces
+from freefloat.model.forces import Forces
 from freefloat.sensors.ideal import IdealMeasurements, true_value
-from freefloat.sensors.quantities import NamedQuantity, find_quantity
+from freefloat.sensors.quantity_lookup import NamedQuantity, find_quantity
 from freefloat.sim.system.constraint_state import ConstraintState
 from freefloat.sim.system.sensed_motion import sensed_states
 from freefloat.sim.system.system import Inputs, System, SystemState

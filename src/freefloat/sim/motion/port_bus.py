@@ -23,7 +23,7 @@ from freefloat.model import (
     State,
     WheelTorques,
 )
-from freefloat.model.part_kinds import Forces
+from freefloat.model.forces import Forces
 from freefloat.sim.motion.measurement_bus import Flow, MeasurementBus
 from freefloat.sim.system.craft_state import CraftState
 from freefloat.sim.system.input_ports import RATE_PORT, command_inputs

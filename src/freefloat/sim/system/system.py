@@ -27,7 +27,7 @@ from freefloat.model import (
     World,
 )
 from freefloat.sensors.ideal import Ideal
-from freefloat.sensors.quantities import require_new_names
+from freefloat.sensors.quantity_lookup import require_new_names
 from freefloat.sim.system.clearance_state import ClearanceState
 from freefloat.sim.system.constraint_state import ConstraintState
 from freefloat.sim.system.craft_state import CraftState
