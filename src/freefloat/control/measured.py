@@ -13,7 +13,7 @@ from freefloat.dynamics import frame_pose
 from freefloat.dynamics.elastic import flexible_bodies
 from freefloat.model import Spacecraft, State
 from freefloat.model.part_kinds import Clock, Measurements
-from freefloat.sensors.quantities import measured_rate
+from freefloat.sensors.quantity_lookup import measured_rate
 from freefloat.spatial import Pose, six
 from freefloat.values import record
 from freefloat.values.arrays import Flag, Numeric, Quaternion, Scalar, Vec3, Vec6, Vector

@@ -14,11 +14,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.model.commands import Command
+from freefloat.model.forces import Forces
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.model.state import State
 from freefloat.model.world import World
 from freefloat.values import record, static
-from freefloat.values.arrays import Flag, Numeric, Scalar, Vec3, Vec6, Vector
+from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
 from freefloat.values.channels import Channel
 from freefloat.values.checks import require_bounds
 from freefloat.values.errors import ModelError, SoftwareError, unknown_name
@@ -57,26 +58,6 @@ class Measurements(Protocol):
 
     def taken(self, name: str) -> Scalar:
         """Time at which the latest value was measured [s]; the present time for a value that has no delay."""
-        ...
-
-
-@runtime_checkable
-class Forces(Protocol):
-    """Motion and forces of all spacecraft just before an instant: before anything of its tick has run."""
-
-    def motion(self, craft: int) -> tuple[State, Vector]:
-        """State and acceleration (nv) of spacecraft number `craft`, prescribed joints at their rates."""
-        ...
-
-    def gravity(self, p: Vec3, velocity: Vec3) -> Vec3:
-        """Acceleration that the fields of the world give a small mass at p with this velocity; all in N [m/s2]."""
-        ...
-
-    def outside_wrench(self, craft: int, bodies: tuple[str, ...]) -> Vec6:
-        """Wrench from outside on some bodies of a spacecraft together, about the base origin, base axes [N, N m].
-
-        An error names what pushes where it is not known on which bodies it does.
-        """
         ...
 
 

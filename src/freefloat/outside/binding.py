@@ -14,7 +14,7 @@ from freefloat.outside.link import SoftwareLink
 from freefloat.outside.port import CommandField, MessageField, SoftwarePort
 from freefloat.outside.program import InProcess, Program
 from freefloat.outside.view import measured_shapes
-from freefloat.sensors.quantities import find_quantity, row_called
+from freefloat.sensors.quantity_lookup import find_quantity, row_called
 from freefloat.sim.events.clearance_pairs import with_chosen_pairs
 from freefloat.sim.experiment import Experiment, require_choice
 from freefloat.sim.system.system import System, assemble

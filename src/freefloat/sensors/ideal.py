@@ -11,7 +11,8 @@ from freefloat.model import Spacecraft, State
 from freefloat.model.part_kinds import Part, Truth
 from freefloat.model.quantity import Quantity
 from freefloat.model.world import World
-from freefloat.sensors.quantities import QUANTITIES, ROWS, acts_on, find_quantity
+from freefloat.sensors.quantities import QUANTITIES, ROWS
+from freefloat.sensors.quantity_lookup import acts_on, find_quantity
 from freefloat.values import SoftwareError, record, static
 from freefloat.values.arrays import Flag, Numeric, Scalar
 
@@ -28,20 +29,19 @@ def true_value(truth: Truth, name: str) -> Numeric:
     found = find_quantity(truth.world, truth.quantities, name, truth.own)
     if found is None:
         number, _ = truth.world.locate(name, truth.own)
-        listed = measurable_text(truth.world.crafts[number], truth.world, truth.quantities)
+        listed = measurable_text(truth.world, number, truth.quantities)
         raise SoftwareError(f"'{name}' is nothing that can be measured. {listed}")
     return found.quantity.value(truth.on_craft(found.number), found.channel.name)
 
 
-def measurable_text(craft: Spacecraft, world: World | None = None, added: Iterable[Quantity] = ()) -> str:
-    """Sentence that lists what can be measured on a spacecraft, in its world and with the quantities added there."""
+def measurable_text(world: World, number: int = 0, added: Iterable[Quantity] = ()) -> str:
+    """Sentence that lists what can be measured on a spacecraft of a world, with the quantities added there."""
+    craft, added = world.crafts[number], tuple(added)
     names = [row.word for row in ROWS if row.owners is None]
     names += [f"{body.name}.{kind}" for body in flexible_bodies(craft) for kind in ("modes", "modal_rates")]
-    if world is not None:
-        every, number = (*QUANTITIES, *added), world.crafts.index(craft)
-        names += [channel.name for quantity in every for channel in quantity.world_channels(world)]
-        here = [quantity for quantity in added if acts_on(quantity, world, number)]
-        names += [channel.name for quantity in here for channel in quantity.channels(craft)]
+    names += [channel.name for quantity in (*QUANTITIES, *added) for channel in quantity.world_channels(world)]
+    here = [quantity for quantity in added if acts_on(quantity, world, number)]
+    names += [channel.name for quantity in here for channel in quantity.channels(craft)]
     return (
         f"Measurements of spacecraft '{craft.name}': {', '.join(names)}; and position, attitude, "
         f"velocity and rate of each frame, such as '{craft.frame_names[-1]}.position' "

@@ -5,8 +5,7 @@ A row has one name, `base.rate`, or one for each of its owners, `hand.position`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import jax.numpy as jnp
 import numpy as np
@@ -17,72 +16,12 @@ from freefloat.model import Spacecraft, State
 from freefloat.model.part_kinds import Measurements, Truth
 from freefloat.model.quantity import Quantity
 from freefloat.model.world import World
+from freefloat.sensors.quantity_row import QuantityRow, RateAlongMotion, ValueOf
 from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import quaternion_multiply, rotation_matrix
-from freefloat.values import ModelError, record, static
+from freefloat.values import record
 from freefloat.values.arrays import Numeric, Vector
 from freefloat.values.channels import Channel, mode, quaternion, vector
-
-ValueOf = Callable[[Spacecraft, State, str], Numeric]
-RateAlongMotion = Callable[[Measurements, str], Numeric]
-RateFromForces = Callable[[Spacecraft, State, Vector], Numeric]
-
-
-@record
-class QuantityRow(Quantity):
-    """A row of the table: one quantity of a spacecraft or, with `owners`, one of each frame or flexible body."""
-
-    word: str = static()  # its name, or the last word of it after that of the owner
-    unit: str = static()  # in contracts, which do not depend on what kinds of joints a spacecraft has
-    channel_of: Callable[[Spacecraft, str], Channel] = static()  # by name
-    value_of: ValueOf = static()  # by owner
-    owners: Callable[[Spacecraft], Iterable[str]] | None = static(default=None)
-    along: RateAlongMotion | None = static(default=None)  # by name
-    by_forces: RateFromForces | None = static(default=None)
-
-    def channels(self, craft: Spacecraft) -> tuple[Channel, ...]:
-        """Channel of the row, or of each owner."""
-        names = [self.word] if self.owners is None else [f"{owner}.{self.word}" for owner in self.owners(craft)]
-        return tuple(self.channel_of(craft, name) for name in names)
-
-    def has(self, craft: Spacecraft, name: str) -> bool:
-        """Whether a spacecraft has a quantity of that name."""
-        if self.owners is None:
-            return name == self.word
-        owner, _, word = name.rpartition(".")
-        return word == self.word and owner in self.owners(craft)
-
-    def is_called(self, name: str) -> bool:
-        """Whether a name is of this row by its last words, whatever spacecraft or frame it begins with."""
-        return name == self.word or name.endswith(f".{self.word}")
-
-    def channel(self, craft: Spacecraft, name: str) -> Channel:
-        """The channel of that name."""
-        return self.channel_of(craft, name)
-
-    def contract_unit(self, craft: Spacecraft, name: str) -> str:
-        """Unit in a contract: that of joints of both kinds, for any joints."""
-        return self.unit
-
-    def value(self, truth: Truth, name: str) -> Numeric:
-        """True value under a name."""
-        return self.value_of(truth.craft, truth.state, name.rpartition(".")[0])
-
-    def rate(self, y: Measurements, name: str) -> Numeric | None:
-        """Rate along the motion."""
-        return None if self.along is None else self.along(y, name)
-
-    def rate_from_forces(self, truth: Truth, force: Vector, name: str) -> Numeric | None:
-        """Rate of a conserved quantity."""
-        return None if self.by_forces is None else self.by_forces(truth.craft, truth.state, force)
-
-    def has_rate(self, name: str) -> bool:
-        """Whether its rate is known from measurements."""
-        return self.along is not None
-
-    def is_conserved(self, name: str) -> bool:
-        """Whether only forces from outside change it."""
-        return self.by_forces is not None
 
 
 @record
@@ -314,59 +253,3 @@ _MODES = (
 
 ROWS: tuple[QuantityRow, ...] = (*_BASE, *_JOINTS, *_WHEELS, *_MOMENTA, *_FRAMES, *_MODES)
 QUANTITIES: tuple[Quantity, ...] = (*ROWS, ConnectionHolds())
-
-
-# ---- looking up
-
-
-@dataclass(frozen=True)
-class NamedQuantity:
-    """A quantity that has a name, and on which spacecraft."""
-
-    quantity: Quantity
-    channel: Channel
-    number: int  # of the spacecraft; that of the part that asks, for what belongs to the whole world
-
-
-def find_quantity(world: World, added: Iterable[Quantity], name: str, own: int = 0) -> NamedQuantity | None:
-    """The quantity of a name as a part on spacecraft `own` uses it, of the library or added; None if there is none."""
-    number, rest = world.locate(name, own)
-    craft = world.crafts[number]
-    for quantity in (*QUANTITIES, *(other for other in added if acts_on(other, world, number))):
-        if quantity.has(craft, rest):
-            return NamedQuantity(quantity, quantity.channel(craft, rest), number)
-    for quantity in (*QUANTITIES, *added):
-        for channel in quantity.world_channels(world):
-            if channel.name == name:
-                return NamedQuantity(quantity, channel, own)
-    return None
-
-
-def acts_on(quantity: Quantity, world: World, number: int) -> bool:
-    """Whether an added quantity is one of spacecraft `number`."""
-    return not quantity.is_of_world and world.index(quantity.on) == number
-
-
-def row_called(name: str) -> QuantityRow | None:
-    """The row of the library's table that a name belongs to by its last words; for software, which has no world."""
-    return next((row for row in ROWS if row.is_called(name)), None)
-
-
-def measured_rate(y: Measurements, name: str) -> Numeric | None:
-    """Rate of a measured quantity along the motion, from measured velocities; None where that is not known."""
-    row = row_called(name)
-    return None if row is None else row.rate(y, name)
-
-
-def require_new_names(world: World, added: Sequence[Quantity]) -> None:
-    """Raise an error for added quantities with a name that is taken."""
-    for place, quantity in enumerate(added):
-        number = 0 if quantity.is_of_world else world.index(quantity.on)
-        own = () if quantity.is_of_world else quantity.channels(world.crafts[number])
-        for channel in (*own, *quantity.world_channels(world)):
-            taken = find_quantity(world, added[:place], channel.name, number)
-            if taken is not None:
-                raise ModelError(
-                    f"{quantity.title}: '{channel.name}' is measured already, by {taken.quantity.title}. Give the "
-                    "quantity a name of its own."
-                )

@@ -12,7 +12,8 @@ from freefloat.dynamics import momentum_about_origin, retract
 from freefloat.dynamics.state_rate import state_rate
 from freefloat.model import State, World
 from freefloat.sensors import IdealMeasurements
-from freefloat.sensors.quantities import ROWS, find_quantity, measured_rate, row_called
+from freefloat.sensors.quantities import ROWS
+from freefloat.sensors.quantity_lookup import find_quantity, measured_rate, row_called
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import rotation_exp
 from support.ports import truth_of

@@ -17,7 +17,7 @@ from freefloat.dynamics.kinematics import frame_pose
 from freefloat.dynamics.relative_rows import FrameRows, relative_pose
 from freefloat.model import Clock, Field, Part, RigidBody, Spacecraft, State
 from freefloat.model.failure import sound_part
-from freefloat.model.part_kinds import Forces
+from freefloat.model.forces import Forces
 from freefloat.sim.motion.accelerations import Balance, balances
 from freefloat.sim.motion.actuation import Actuation, has_force
 from freefloat.sim.motion.constraint_rows import rows_of

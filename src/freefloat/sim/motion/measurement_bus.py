@@ -9,10 +9,10 @@ from typing import Any
 import jax.numpy as jnp
 
 from freefloat.control.measured import attach_rate
-from freefloat.model import Clock, State, Truth
-from freefloat.model.part_kinds import Forces
+from freefloat.model import Clock, Command, State, Truth
+from freefloat.model.forces import Forces
 from freefloat.sensors.ideal import IdealMeasurements, true_value
-from freefloat.sensors.quantities import NamedQuantity, find_quantity
+from freefloat.sensors.quantity_lookup import NamedQuantity, find_quantity
 from freefloat.sim.system.constraint_state import ConstraintState
 from freefloat.sim.system.sensed_motion import sensed_states
 from freefloat.sim.system.system import Inputs, System, SystemState
@@ -57,6 +57,8 @@ class MeasurementBus:
         self.asked: dict[int, set[str]] = {}  # names that each piece of software has read
         self.forces = forces  # just before this tick; None where they are not known
         self._missing = missing  # collects names that no sensor measures; None: the first one raises an error
+        self._commands: dict[int, tuple[Command, ...]] = {}  # of software, each computed once
+        self._messages: dict[int, dict[str, Any]] = {}
 
     def messages(self, k: int) -> dict[str, Any]:
         """Messages of software number k at this instant."""

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any
 
-from freefloat.model import Command, State
-from freefloat.model.part_kinds import Forces
-from freefloat.sim.motion.measurement_bus import Flow, MeasurementBus
+from freefloat.model import Command
+from freefloat.sim.motion.measurement_bus import MeasurementBus
 from freefloat.sim.system.software_checks import checked_call, require_commands, require_messages
-from freefloat.sim.system.system import Inputs, System, SystemState
-from freefloat.values.arrays import Numeric, Scalar
 
 
 class PortBus(MeasurementBus):
@@ -20,37 +16,6 @@ class PortBus(MeasurementBus):
     With `before_rates` the rates of prescribed joints are not known yet: only positions and momenta can be read. With
     `at_start` software runs as if its tick were now, and sensors as if they had no latency.
     """
-
-    def __init__(
-        self,
-        system: System,
-        state: SystemState,
-        states: tuple[State, ...],
-        inputs: Inputs,
-        t: Scalar,
-        tick: Numeric,
-        *,
-        before_rates: bool = False,
-        at_start: bool = False,
-        flow: Flow | None = None,
-        missing: dict[int, set[str]] | None = None,
-        forces: Callable[[], Forces] | None = None,
-    ) -> None:
-        super().__init__(
-            system,
-            state,
-            states,
-            inputs,
-            t,
-            tick,
-            before_rates=before_rates,
-            at_start=at_start,
-            flow=flow,
-            missing=missing,
-            forces=forces,
-        )
-        self._commands: dict[int, tuple[Command, ...]] = {}
-        self._messages: dict[int, dict[str, Any]] = {}
 
     def with_memory(self, k: int, memory: Any) -> PortBus:
         """The port bus with a new memory of software number k."""

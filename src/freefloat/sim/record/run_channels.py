@@ -19,8 +19,9 @@ from freefloat.dynamics.kinematics import body_poses, body_twists
 from freefloat.dynamics.momentum import momentum_about_origin, wheel_momentum
 from freefloat.dynamics.tree import mount_of
 from freefloat.model import Spacecraft, State, Truth, World
-from freefloat.model.part_kinds import Forces
-from freefloat.sensors.quantities import find_quantity, joint_unit
+from freefloat.model.forces import Forces
+from freefloat.sensors.quantities import joint_unit
+from freefloat.sensors.quantity_lookup import find_quantity
 from freefloat.sim.audit.equations_of_motion import equation_of_motion_residuals
 from freefloat.sim.events.clearance_pairs import clearance_channels
 from freefloat.sim.motion.accelerations import Balance

@@ -9,7 +9,7 @@ import numpy as np
 
 from freefloat.dynamics.kinematics import inertial_frame_pose
 from freefloat.model import Clock, State, Truth, World
-from freefloat.sensors.quantities import find_quantity
+from freefloat.sensors.quantity_lookup import find_quantity
 from freefloat.sim.audit.balances import COVERED, INTERACTION_PREFIX, LOST, UNFINISHED
 from freefloat.sim.motion.accelerations import Balance
 from freefloat.sim.motion.constraint_rows import connection_rows, gaps, meant_pose, place_of

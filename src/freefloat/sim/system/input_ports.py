@@ -15,7 +15,7 @@ import numpy as np
 
 from freefloat.model import Clock, CommandPort, JointBrake, PortCommand, Sensor, Truth, World
 from freefloat.sensors.ideal import measurable_text
-from freefloat.sensors.quantities import find_quantity
+from freefloat.sensors.quantity_lookup import find_quantity
 from freefloat.sim.system.input_signals import Steps
 from freefloat.sim.system.sensed_motion import SEEN, sensed_size
 from freefloat.sim.system.system import Inputs, System
@@ -94,9 +94,10 @@ def port_shape(system: System, port: str) -> tuple[int, ...]:
     found = find_quantity(world, system.quantities, rest, number)
     if found is not None:
         return (len(found.channel.components),) if found.channel.axis else ()
+    measurable = measurable_text(world, number, system.quantities)
     raise ModelError(
         f"There is no port '{port}'. A port is a command ({', '.join(_command_names(system, number))}), a wrench at a "
-        f"frame such as '{craft.frame_names[-1]}.wrench', or a measurement. {measurable_text(craft)}"
+        f"frame such as '{craft.frame_names[-1]}.wrench', or a measurement. {measurable}"
     )
 
 

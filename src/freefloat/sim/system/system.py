@@ -29,7 +29,7 @@ from freefloat.model import (
 )
 from freefloat.model.failure import sound_part
 from freefloat.sensors.ideal import Ideal
-from freefloat.sensors.quantities import require_new_names
+from freefloat.sensors.quantity_lookup import require_new_names
 from freefloat.sim.system.clearance_state import ClearanceState
 from freefloat.sim.system.constraint_state import ConstraintState
 from freefloat.sim.system.world_fields import one_field_of_each_kind
