@@ -219,6 +219,17 @@ def test_requirements_are_passed_failed_or_left_open(reference):
     assert reference.success().value == share
 
 
+def test_results_show_counts_quantiles_and_verdicts_in_at_most_40_lines(reference):
+    shown = str(reference)
+    assert len(shown.splitlines()) <= 40
+    assert f"{len(reference.runs)} runs" in shown.splitlines()[0]
+    assert all(name in shown for name in reference.metric_names[:24])
+    assert f"{reference.quantile(reference.metric_names[0], 0.5).value:.5g}" in shown
+    assert repr(reference) == f"<Results of '{shown.splitlines()[0]}'>"
+    assert "array(" not in shown
+    assert reference._repr_html_().startswith("<pre")
+
+
 def test_worst_runs_and_what_matters(reference):
     worst = reference.worst("speed", 3)
     assert worst[0][1] == reference.metric("speed").max()
