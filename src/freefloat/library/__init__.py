@@ -1,5 +1,8 @@
 """Ready spacecraft as data, every number with its source."""
 
+from typing import TYPE_CHECKING
+
+from freefloat.lazy_names import unknown_names
 from freefloat.library.envisat import ENVISAT_SPIN_DEG_S, envisat, envisat_start
 from freefloat.library.ets7 import ets7
 from freefloat.library.servicer import SERVICER_CAPTURE, SERVICER_FOLDED, servicer, servicer_start
@@ -22,3 +25,6 @@ __all__ = [
     "station",
     "station_reference",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = unknown_names(__name__, __all__)

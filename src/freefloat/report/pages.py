@@ -72,6 +72,7 @@ def _page_html(sheets: list[Sheet], budget: int) -> str:
     places = {
         "title": text(heading),
         "header": _header(sheets, heading),
+        "guessed": sections.guessed_shapes(sheets),
         "scatters": scatters.section(sheets),
         "facts": sections.facts(sheets),
         "claims": sections.claims(sheets),
