@@ -68,7 +68,7 @@ def linear_page(
     elif not isinstance(model, SecondOrderModel) and not hasattr(model, "structure"):
         raise ModelError(
             f"The page of a linear model shows modes, so it needs M and K, got {type(model).__name__}. Give it what "
-            "that was made from: the spacecraft, the SecondOrderModel or the model in orbit, with controller=... for a loop."
+            "that was made from: the spacecraft, the SecondOrderModel or the model in orbit; controller= adds a loop."
         )
     else:
         structure = model if isinstance(model, SecondOrderModel) else model.structure
