@@ -123,7 +123,9 @@ def _word(given: dict[str, Any], key: str) -> str | None:
 def _read_toml(path: Path) -> dict[str, Any]:
     """Read the settings of a scenario by dotted paths from a TOML file."""
     if not path.is_file():
-        raise ScenarioError(f"There is no scenario file {path}.")
+        raise ScenarioError(
+            f'There is no scenario file {path}. Give scenario.toml of a run, or write one with scenario = "ets7-gjm".'
+        )
     try:
         given = flatten(tomllib.loads(path.read_text(encoding="utf-8")))
     except RecursionError:

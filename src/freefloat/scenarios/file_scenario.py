@@ -27,7 +27,9 @@ def scenario_of_file(path: str | Path) -> type[Scenario]:
     """The scenario that a Python file defines."""
     file = Path(path).resolve()
     if not file.is_file():
-        raise ScenarioError(f"There is no file {file}.")
+        raise ScenarioError(
+            f"There is no file {file}. Check its path; `freefloat list` shows the scenarios that need no file."
+        )
     return _scenario_of(file, file.stat().st_mtime_ns)
 
 

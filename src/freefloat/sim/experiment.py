@@ -185,6 +185,8 @@ def experiment_from(
     """
     given = {name: arguments[name] for name, default in _OPTIONS.items() if not _is_default(arguments[name], default)}
     if not isinstance(what, Experiment):
+        if "duration" not in given:
+            raise TypeError("simulate() needs the length of the run: give duration=... [s], or an Experiment.")
         return Experiment.of(what, *parts, **given)
     if parts or given:
         raise ValueError("An experiment has its parts and options already. Change it by dataclasses.replace.")
