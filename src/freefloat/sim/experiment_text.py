@@ -11,13 +11,12 @@ from freefloat.values.arrays import is_traced
 from freefloat.values.short_text import cut, number_text
 
 if TYPE_CHECKING:
-    from freefloat.model import Part, Spacecraft, State
+    from freefloat.model import Spacecraft, State
     from freefloat.sim.experiment import Experiment
 
 _WIDE = 118  # characters of a line
 _MOST_PARTS = 12
 _MOST_JOINTS = 8  # whose start is printed
-_KINDS = ("effects", "thrusters", "sensors", "ideal", "software", "failures", "interactions", "clearances")
 
 
 def headline(experiment: Experiment) -> str:
@@ -38,15 +37,9 @@ def lines(experiment: Experiment) -> list[str]:
     return [*head, *world_lines(experiment.world, MOST_LINES - len(head))]
 
 
-def parts_of(experiment: Experiment) -> list[Part]:
-    """Everything that acts in the experiment, in the order of its kinds; a system need not have every kind."""
-    system = experiment.system
-    return [part for kind in _KINDS for part in getattr(system, kind, ())]
-
-
 def _part_lines(experiment: Experiment) -> list[str]:
     texts = []
-    for part in parts_of(experiment):
+    for part in experiment.system.parts:
         period = getattr(part, "period", None)
         every = f", every {number_text(period)} s" if isinstance(period, float | int) else ""
         where = f" on {part.on}" if part.on else ""
