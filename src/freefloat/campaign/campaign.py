@@ -71,9 +71,8 @@ class Campaign:
 
     @property
     def _headline(self) -> str:
-        counts = (
-            f"{len(self.dispersions)} dispersions, {len(self.metrics)} metrics, {len(self.requirements)} requirements"
-        )
+        parts = {"dispersion": self.dispersions, "metric": self.metrics, "requirement": self.requirements}
+        counts = ", ".join(f"{len(entries)} {kind}{'s' * (len(entries) != 1)}" for kind, entries in parts.items())
         return f"Campaign '{self.title or 'unnamed'}': {self.runs} runs, {self.design}, {counts}"
 
     def __post_init__(self) -> None:
