@@ -48,6 +48,7 @@ bench: .venv/test.stamp
 docs: .venv/test.stamp
 	$(BIN)/python scripts/figures.py
 	-$(BIN)/python scripts/page_picture.py
+	-$(BIN)/python scripts/capture_animation.py
 	$(BIN)/python scripts/capture_scatter.py
 	$(BIN)/python scripts/start_poses.py
 	$(BIN)/python scripts/target_filter_figure.py

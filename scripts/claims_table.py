@@ -1,21 +1,36 @@
-"""Write the table of reproduced results into README.md, from `freefloat claims --json`: no number is typed by hand.
+"""Write all claims into docs/claims.md, and their counts into README.md: no number is typed by hand.
 
-python scripts/claims_table.py               # run every scenario, then rewrite the table
+python scripts/claims_table.py               # run every scenario (`freefloat claims --json`), then rewrite both
 python scripts/claims_table.py claims.json   # the same from a file that `freefloat claims --json` wrote
-python scripts/claims_table.py --check ...   # change nothing; exit status 1 if the table would change
+python scripts/claims_table.py --check ...   # change nothing; exit status 1 if a page would change
 """
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 from freefloat.scenarios import SCENARIOS
-from freefloat.values.claims import Claim, tally
+from freefloat.values.claims import KINDS, Claim, count_kinds, tally
 
 ROOT = Path(__file__).parents[1]
 README, ALL = ROOT / "README.md", ROOT / "docs" / "claims.md"
+INTRO = """# All claims
+
+Written by `scripts/claims_table.py` from `freefloat claims --json`, which runs the scenarios and exits with 1 if one
+does not hold. Each says where its reference comes from: *printed* in the paper, an *exact* solution, our independent
+*prototype* (a program that computed the number beforehand for the same model, where the paper prints none), a *bound*
+of ours, or another *run of our own*."""
+# First words of the names of scenarios, and what they reproduce.
+GROUPS = {
+    "ets7": "[ETS-VII](docs/ets7.md), flight experiments",
+    "envisat": "[Capture of Envisat](docs/envisat-capture.md)",
+    "goddard": "[Goddard](docs/flexible-howto.md), hub with flexible beams",
+    "srms": "[Shuttle arm](docs/srms.md), impact of a payload",
+    "station": "[Station](docs/station.md), flexible, LQR",
+}
 START, END = "<!-- claims: written by scripts/claims_table.py -->", "<!-- end of claims -->"
 
 
@@ -27,16 +42,35 @@ def claims(file: str | None) -> list[dict[str, Any]]:
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=False, encoding="utf-8").stdout)
 
 
-def table(rows: list[dict[str, Any]], *, whole: bool) -> str:
-    """One Markdown table for each scenario, under its title: all of it, or its first variant only."""
-    parts = [
-        tally(rows) + "."
-        if whole
-        else f"{tally(rows)}; [all of them](docs/claims.md), below the first variant of each scenario."
-    ]
+def counts(rows: list[dict[str, Any]]) -> str:
+    """Markdown table with the number of claims of each experiment, by kind of reference."""
+    lines = [f"| experiment | {' | '.join(KINDS)} | not reproduced |", f"|---{'|--:' * (len(KINDS) + 1)}|"]
+    groups = {title: [row for row in rows if row["scenario"].startswith(start)] for start, title in GROUPS.items()}
+    for title, own in (*groups.items(), ("**all**", rows)):
+        judged = count_kinds(row for row in own if row["holds"] is not None)
+        numbers = [judged.get(kind, 0) for kind in KINDS] + [sum(row["holds"] is None for row in own)]
+        lines.append(f"| {title} | {' | '.join(str(number or '') for number in numbers)} |")
+    return "\n".join([f"{tally(rows)}.", "", *lines])
+
+
+def rows_on(page: str) -> list[dict[str, Any]]:
+    """Scenario, kind and verdict of every claim on the page of all claims."""
+    rows, scenario = [], ""
+    for line in page.splitlines():
+        if name := re.match(r"\*\*`([\w-]+)`\*\*", line):
+            scenario = name[1]
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 6 and cells[3] in KINDS:
+            holds = None if cells[5].startswith("not reproduced") else not cells[5].startswith("**fails")
+            rows.append({"scenario": scenario, "kind": cells[3], "holds": holds})
+    return rows
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """One Markdown table for each scenario, under its title."""
+    parts = [tally(rows) + "."]
     for name in dict.fromkeys(row["scenario"] for row in rows):
         own = [row for row in rows if row["scenario"] == name]
-        shown = own if whole else [row for row in own if row["variant"] == own[0]["variant"]]
         title = SCENARIOS[name].title if name in SCENARIOS else name
         lines = [
             f"**`{name}`** {title} ({tally(own)})",
@@ -44,7 +78,7 @@ def table(rows: list[dict[str, Any]], *, whole: bool) -> str:
             "| variant | quantity | reference | who says so | freefloat | |",
             "|---|---|--:|---|--:|---|",
         ]
-        parts.append("\n".join([*lines, *map(_row, shown)]))
+        parts.append("\n".join([*lines, *map(_row, own)]))
     return "\n\n".join(parts)
 
 
@@ -60,16 +94,12 @@ def _row(row: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    """Rewrite the README between the two marks and the page of all claims, or say whether they would change."""
+    """Rewrite the page of all claims, and their counts in the README, or say whether they would change."""
     arguments = [a for a in sys.argv[1:] if a != "--check"]
     rows = claims(arguments[0] if arguments else None)
     before, rest = README.read_text(encoding="utf-8").split(START)
     _, after = rest.split(END)
-    intro = "# All claims\n\nWritten by `scripts/claims_table.py` from `freefloat claims --json`."
-    fresh = {
-        README: f"{before}{START}\n\n{table(rows, whole=False)}\n\n{END}{after}",
-        ALL: f"{intro}\n\n{table(rows, whole=True)}\n",
-    }
+    fresh = {README: f"{before}{START}\n\n{counts(rows)}\n\n{END}{after}", ALL: f"{INTRO}\n\n{table(rows)}\n"}
     changed = [path for path, text in fresh.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     if "--check" in sys.argv:
         return int(bool(changed))

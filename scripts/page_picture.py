@@ -1,6 +1,7 @@
-"""Photograph pages in a real browser: `scripts/page_picture.py` writes two pictures into docs/images."""
+"""Photograph pages in a real browser: `scripts/page_picture.py` writes three pictures into docs/images."""
 
 import shutil
+import subprocess
 import sys
 import tempfile
 from contextlib import nullcontext
@@ -43,6 +44,16 @@ def _photograph_modes(browser, folder: Path) -> None:
     tab.screenshot(path=IMAGES / "linear-page.png")
 
 
+def _photograph_verdict(browser, folder: Path) -> None:
+    """The page of the verdict on a rehearsal in the virtual cell; its exit status says go or no-go."""
+    command = [sys.executable, "-m", "freefloat", "rehearse", "envisat-free", "--out", str(folder), "--quiet"]
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+    tab = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+    tab.goto((folder / "verdict.html").as_uri())
+    tab.wait_for_timeout(3000)
+    tab.screenshot(path=IMAGES / "verdict-page.png")
+
+
 def main() -> int:
     """Run the first experiment, open its page, move the cursor, take the picture."""
     browser_path = shutil.which("chromium")
@@ -61,6 +72,7 @@ def main() -> int:
         tab.wait_for_timeout(1500)  # the plots are drawn one after the other
         tab.screenshot(path=IMAGES / "page.png")
         _photograph_modes(browser, Path(folder))
+        _photograph_verdict(browser, Path(folder) / "cell")
         browser.close()
     return 0
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from freefloat.lazy_names import lazy_names
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _get, _dir, _names = lazy_names(__name__, __file__, calls=4)
 __all__ = _names  # pyright: ignore[reportUnsupportedDunderAll]

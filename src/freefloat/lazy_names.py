@@ -1,12 +1,32 @@
 """Names of a package that are loaded when they are first used: its stub `__init__.pyi` lists them."""
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from freefloat.renamed import RENAMED, renamed_names
+
+
+def close_name(name: str, known: Iterable[str]) -> str:
+    """` Did you mean 'simulate'?` with a space in front, or nothing where no known name is like it."""
+    import difflib
+
+    by_lower = {entry.lower(): entry for entry in known}
+    close = difflib.get_close_matches(name.lower(), by_lower, n=1)
+    return f" Did you mean '{by_lower[close[0]]}'?" if close else ""
+
+
+def unknown_names(package: str, known: Iterable[str]) -> Callable[[str], Any]:
+    """`__getattr__` of a package whose names are all there: an unknown one is answered by those that are."""
+
+    def get(name: str) -> Any:
+        if name.startswith("__"):  # Python and its tools ask for names that a package need not have
+            raise AttributeError(f"module '{package}' has no attribute '{name}'")
+        raise AttributeError(f"{package} has no '{name}'.{close_name(name, known)} Names: {', '.join(sorted(known))}.")
+
+    return get
 
 
 def lazy_names(
@@ -28,6 +48,6 @@ def lazy_names(
             return import_module(f"{package}.{name}") if home == package else getattr(import_module(home), name)
         if f"{package}.{name}".removeprefix("freefloat.") in RENAMED:
             return get_renamed(name)
-        raise AttributeError(f"{package} has no '{name}'. Names: {', '.join(sorted(homes))}.")
+        raise AttributeError(f"{package} has no '{name}'.{close_name(name, homes)} Names: {', '.join(sorted(homes))}.")
 
     return get, lambda: sorted(homes), sorted(homes)

@@ -1,4 +1,4 @@
-"""Names of version 0.1, which work for one version and warn. This file goes with the next one."""
+"""Names of version 0.1, which still work in version 0.2 and warn. They, and this file, are gone in version 0.3."""
 
 import warnings
 from collections.abc import Callable

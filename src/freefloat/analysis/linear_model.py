@@ -29,6 +29,7 @@ from freefloat.values import record
 from freefloat.values.arrays import Numeric, Vector
 from freefloat.values.compiler import compile_function
 from freefloat.values.errors import ModelError
+from freefloat.values.short_text import names_line
 
 _AXES = "xyz"
 _ON_ORBIT = 1e-6  # [m]
@@ -69,9 +70,13 @@ class LinearModel:
             inputs=tuple(self.inputs[k] for k in columns),
         )
 
+    def __repr__(self) -> str:
+        return f"<{str(self).partition(chr(10))[0]}>"
+
     def __str__(self) -> str:
         sizes = f"{len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs"
-        return "\n".join((f"Linear model: {sizes}", *self.notes))
+        listed = zip(("state", "input", "output"), (self.states, self.inputs, self.outputs), strict=True)
+        return "\n".join((f"Linear model: {sizes}", *(names_line(*names) for names in listed), *self.notes))
 
 
 def _name_indices(kind: str, known: Sequence[str], names: Sequence[str] | None) -> list[int]:

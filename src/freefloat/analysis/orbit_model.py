@@ -22,6 +22,7 @@ from freefloat.effects import CircularOrbit
 from freefloat.model import Spacecraft
 from freefloat.values.arrays import ArrayLike
 from freefloat.values.errors import ModelError
+from freefloat.values.short_text import record_text
 
 GRADIENTS = ("exact", "full", "paper")
 
@@ -37,6 +38,8 @@ class OrbitModel:
     inertia: np.ndarray  # about the centre of mass, base axes [kg m2]
     rate: float  # orbital rate [rad/s]
     motion: np.ndarray  # (nv, coordinates): velocities of the spacecraft by rates of the coordinates, for pictures
+
+    __repr__ = record_text  # one line, without arrays
 
 
 def linearise_in_orbit(

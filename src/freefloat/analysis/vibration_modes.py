@@ -16,6 +16,7 @@ _BASE = ("x", "y", "z", "rx", "ry", "rz")
 _SAME_SHARE = 1e-6  # shares that differ by less count as equal; the first of two equal panels is named
 # Base motion is listed above the first; an axis also above this share of the largest.
 _LEAST_MOTION, _LEAST_RATIO = 1e-3, 0.3
+_MOST_LINES = 40  # of a printed table
 _LISTED_SHARE, _MOST_LISTED = 0.05, 3  # the table lists energy shares above the first, of at most so many bodies
 
 
@@ -57,6 +58,8 @@ class VibrationModes:
         rows = zip(self.hz, self.frequencies, where, self.base_motions, self.main_rows, strict=True)
         for number, (hz, rate, words, base, row) in enumerate(rows, start=1):
             lines.append(f"{number:>4}  {hz:>10.4g}  {rate:>10.4g}  {words:<{wide}}  {base or '-':<10}  {row}")
+        if (more := len(lines) - _MOST_LINES) > 0:
+            lines[_MOST_LINES - 1 :] = [f"and {more + 1} modes more"]
         return "\n".join(lines if where else lines[:1])
 
     def _energy_in_words(self, shares: Vector) -> str:

@@ -20,7 +20,9 @@ from freefloat.campaign.program import CampaignProgram
 from freefloat.campaign.requirements import Requirement
 from freefloat.sim import Experiment
 from freefloat.sim.rollout import Grid, grid
+from freefloat.values.short_text import cut
 
+_MOST_LINES, _WIDE = 36, 110  # of a printed campaign: lines below the first two, and characters of each
 _MOST_RUNS = 2**31 - 1  # a run's number is an int32 in compiled code
 
 
@@ -54,6 +56,24 @@ class Campaign:
     balances: bool = True  # also store how well momentum is conserved
     title: str = ""
     source: Mapping[str, Any] = field(default_factory=dict)  # scenario, variant and settings that it was built from
+
+    def __repr__(self) -> str:
+        return f"<{self._headline}>"
+
+    def __str__(self) -> str:
+        """What runs, what is dispersed, measured and required, in at most 40 lines."""
+        lines = [f"disperses {cut(repr(entry), _WIDE)}" for entry in self.dispersions]
+        lines += [f"measures {metric.name} [{metric.unit or '1'}]" for metric in self.metrics]
+        lines += [f"requires {entry.name}: {entry.words}" for entry in self.requirements]
+        if len(lines) > _MOST_LINES:
+            lines[_MOST_LINES - 1 :] = [f"and {len(lines) - _MOST_LINES + 1} entries more"]
+        return "\n".join([self._headline, repr(self.experiment), *lines])
+
+    @property
+    def _headline(self) -> str:
+        parts = {"dispersion": self.dispersions, "metric": self.metrics, "requirement": self.requirements}
+        counts = ", ".join(f"{len(entries)} {kind}{'s' * (len(entries) != 1)}" for kind, entries in parts.items())
+        return f"Campaign '{self.title or 'unnamed'}': {self.runs} runs, {self.design}, {counts}"
 
     def __post_init__(self) -> None:
         _require_count("runs", self.runs, 1, _MOST_RUNS)

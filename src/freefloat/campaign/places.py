@@ -21,6 +21,9 @@ from freefloat.model.layout import Layout
 from freefloat.sim import Experiment
 from freefloat.sim.system.varied_numbers import number_names
 
+_MOST_LISTED = 4  # paths in a message
+
+
 _LETTERS = ("x", "y", "z")
 _START = "start"
 
@@ -71,8 +74,12 @@ class NumberCatalogue:
 
     def _hint(self, path: str) -> str:
         close = difflib.get_close_matches(path, self._places, n=4, cutoff=0.5)
-        hint = f"Did you mean {', '.join(close)}?" if close else f"Paths look like {next(iter(self._places))}."
-        return f"{hint} Names, periods and other things that shape the code are no numbers."
+        some = ", ".join(list(self._places)[:_MOST_LISTED])
+        hint = f"Did you mean {', '.join(close)}?" if close else f"Paths look like {some}."
+        return (
+            f"{hint} Numbers of the experiment are dispersed, settings of its scenario are not; names, periods and "
+            "other things that shape the code are no numbers."
+        )
 
 
 def _entry_location(place: NumberLocation, entry: str) -> NumberLocation:

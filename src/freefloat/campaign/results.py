@@ -18,9 +18,12 @@ from freefloat.campaign.program import COMPLETED, DIVERGED, REFUSED, STATUS
 from freefloat.campaign.requirements import Requirement
 from freefloat.campaign.statistics import CONFIDENCE, Estimate, SobolIndex
 from freefloat.campaign.store import Store
+from freefloat.values.short_text import names_line, pre_block
 
 if TYPE_CHECKING:
     import xarray
+
+_MOST_METRICS = 24  # that `print` shows
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,37 @@ class Results:
         }
         whole = {name: np.concatenate([block.arrays[name] for block in blocks]) for name in blocks[0].arrays}
         return Results(campaign.as_dict(), names, whole.__getitem__, np.arange(len(whole["status"])))
+
+    # ---- shown to people
+
+    @property
+    def _headline(self) -> str:
+        title = self.described.get("title") or "Campaign"
+        counts = ", ".join(f"{count} {word}" for word, count in self.counts.items() if count or word == "runs")
+        return f"{title}: {counts}"
+
+    def __repr__(self) -> str:
+        return f"<Results of '{self._headline}'>"
+
+    def _repr_html_(self) -> str:
+        """Counts, metrics and verdicts as text, for notebooks."""
+        return pre_block(str(self).splitlines())
+
+    def __str__(self) -> str:
+        """Counts, draws, quantiles of the metrics and verdicts, in at most 40 lines."""
+        lines = [self._headline, names_line("draw", self.draw_names, 6)]
+        if len(self.runs):
+            wide = max((len(name) for name in self.metric_names[:_MOST_METRICS]), default=0)
+            rows = self.metric_names[:_MOST_METRICS]
+            lines += [f"{'metric':<{wide}}  {'5 %':>12}  {'50 %':>12}  {'95 %':>12}"] if rows else []
+            lines += [self._metric_line(name, wide) for name in rows]
+            lines += [f"and {more} metrics more"] if (more := len(self.metric_names) - len(rows)) else []
+            lines += [f"{v.requirement.name}: {v.word}, {v.met} of {v.runs} runs" for v in self.verdicts[:10]]
+        return "\n".join(lines)
+
+    def _metric_line(self, name: str, wide: int) -> str:
+        numbers = "  ".join(f"{self.quantile(name, p).value:12.5g}" for p in (0.05, 0.5, 0.95))
+        return f"{name:<{wide}}  {numbers}  {self.units[name]}".rstrip()
 
     # ---- the runs
 

@@ -206,5 +206,5 @@ def _zarr() -> Any:
 def _open_group(folder: Path) -> Any:
     zarr = _zarr()
     if not (folder / "zarr.json").exists():
-        raise CampaignError(f"There is no campaign in {folder}.")
+        raise CampaignError(f"There is no campaign in {folder}. Give the --out folder of `freefloat campaign run`.")
     return zarr.open_group(str(folder), mode="r+" if os.access(folder, os.W_OK) else "r")

@@ -8,17 +8,30 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from freefloat.cli.completion import complete_scenario, complete_setting
+from freefloat.cli.plain_help import PlainCommand, PlainGroup, examples
+
 if TYPE_CHECKING:
     from freefloat.campaign import Route
 
 campaign_app = typer.Typer(
-    name="campaign", help="Many runs with dispersed numbers: run, resume, merge, look at, replay.", no_args_is_help=True
+    name="campaign",
+    help="Many runs with dispersed numbers: run, resume, merge, look at, replay.",
+    cls=PlainGroup,
+    no_args_is_help=True,
+    epilog=examples(
+        "freefloat campaign run ets7-capture --runs 200 --out runs/capture",
+        "freefloat campaign run my_campaign.toml --out runs/mine",
+        "freefloat campaign replay runs/capture 7",
+    ),
 )
 
 Folder = Annotated[Path, typer.Argument(help="Folder of the campaign.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, and no word of code that is made.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what exists already.")]
-Threads = Annotated[int | None, typer.Option("--threads", help="Threads; all processors when not given.")]
+Threads = Annotated[
+    int | None, typer.Option("--threads", metavar="NUMBER", help="Threads; all processors when not given.")
+]
 Target = Annotated[
     Literal["auto", "native", "gpu"], typer.Option("--target", help="The card where there is one, or machine code.")
 ]
@@ -26,7 +39,7 @@ Shard = Annotated[str, typer.Option("--shard", metavar="I/N", help="Only this pa
 Dask = Annotated[
     str | None, typer.Option("--dask", metavar="ADDRESS", help="Dask scheduler; `local` starts workers here.")
 ]
-Workers = Annotated[int | None, typer.Option("--workers", help="Dask workers to start here.")]
+Workers = Annotated[int | None, typer.Option("--workers", metavar="NUMBER", help="Dask workers to start here.")]
 
 
 def _route(threads: int | None, target: str, shard: str, dask: str | None, workers: int | None) -> Route:
@@ -36,15 +49,26 @@ def _route(threads: int | None, target: str, shard: str, dask: str | None, worke
     return Route(target=target, threads=threads, shard=shard_of(shard), dask=dask, workers=workers)
 
 
-@campaign_app.command()
+@campaign_app.command(cls=PlainCommand)
 def run(
-    campaign: Annotated[str, typer.Argument(help="TOML file, or a scenario that comes with dispersions.")],
-    out: Annotated[Path, typer.Option("--out", help="Folder for the campaign.")],
-    runs: Annotated[int | None, typer.Option("--runs", help="How many.")] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Of all draws.")] = None,
-    design: Annotated[str | None, typer.Option("--design", help="random, latin-hypercube, sobol or saltelli.")] = None,
+    scenario: Annotated[
+        str,
+        typer.Argument(help="TOML file, or a scenario that comes with dispersions.", autocompletion=complete_scenario),
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Folder for the campaign.")],
+    runs: Annotated[int | None, typer.Option("--runs", metavar="NUMBER", help="How many.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", metavar="NUMBER", help="Seed of all draws.")] = None,
+    design: Annotated[
+        str | None, typer.Option("--design", metavar="NAME", help="random, latin-hypercube, sobol or saltelli.")
+    ] = None,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="PATH=VALUE", help="Change a setting of the scenario.")
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="PATH=VALUE",
+            help="Change a setting of the scenario.",
+            autocompletion=complete_setting,
+        ),
     ] = None,
     threads: Threads = None,
     target: Target = "auto",
@@ -58,10 +82,10 @@ def run(
 
     changes = {"runs": runs, "seed": seed, "design": design}
     route = _route(threads, target, shard, dask, workers)
-    sys.exit(command.run(campaign, out, changes, settings or [], route, quiet=quiet))
+    sys.exit(command.run(scenario, out, changes, settings or [], route, quiet=quiet))
 
 
-@campaign_app.command()
+@campaign_app.command(cls=PlainCommand)
 def resume(
     folder: Folder,
     threads: Threads = None,
@@ -77,7 +101,7 @@ def resume(
     sys.exit(command.resume(folder, _route(threads, target, shard, dask, workers), quiet=quiet))
 
 
-@campaign_app.command()
+@campaign_app.command(cls=PlainCommand)
 def merge(
     out: Annotated[Path, typer.Argument(help="Folder for all of them; may hold some already.")],
     shards: Annotated[list[Path], typer.Argument(help="Folders of the shards.")],
@@ -88,7 +112,7 @@ def merge(
     sys.exit(command.merge(out, shards))
 
 
-@campaign_app.command()
+@campaign_app.command(cls=PlainCommand)
 def status(
     folder: Folder, as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False
 ) -> None:
@@ -98,25 +122,27 @@ def status(
     sys.exit(command.status(folder, as_json=as_json))
 
 
-@campaign_app.command()
+@campaign_app.command(cls=PlainCommand)
 def replay(
     folder: Folder,
     run: Annotated[int, typer.Argument(help="Number of the run.")],
     out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for the run; in the campaign's if not given.")
+        Path | None, typer.Option("--out", metavar="FOLDER", help="Folder for the run; in the campaign's if not given.")
     ] = None,
     force: Force = False,
 ) -> None:
-    """One run again, bit for bit, in full and with its page."""
+    """Compute one run again, bit for bit, in full and with its page."""
     from freefloat.cli import campaign as command
 
     sys.exit(command.replay(folder, run, out, force=force))
 
 
-@campaign_app.command()
+@campaign_app.command(cls=PlainCommand)
 def page(
     folder: Folder,
-    out: Annotated[Path | None, typer.Option("--out", help="HTML file; in the folder when not given.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="HTML file; in the folder when not given.")
+    ] = None,
     force: Force = False,
 ) -> None:
     """Write the page of a campaign: histograms, scatter matrix, requirements, worst cases."""

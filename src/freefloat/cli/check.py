@@ -14,6 +14,8 @@ from freefloat.readers.reports import ReadingNote
 
 def check(path: Path, *, as_json: bool, repair: bool = False) -> int:
     """Print the findings in a robot file, and its spacecraft if it can be simulated; returns 1 if it cannot."""
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no robot file {path}. Give the path of a URDF, MJCF or SDF file.")
     language = language_of(path)
     findings = language.lint(path, repair=repair)
     errors = [finding for finding in findings if finding.severity == "error"]

@@ -1,6 +1,7 @@
 """`freefloat list`: all scenarios, or one with all its settings."""
 
 import json
+import shlex
 from typing import Any
 
 import typer
@@ -14,7 +15,7 @@ from freefloat.scenarios.settings import Setting, optional_records, settings_of
 def print_scenarios(name: str | None, as_json: bool) -> None:
     """Print every scenario with its variants, or one scenario with its settings."""
     if name is not None:
-        _print_scenario(find(name), as_json)
+        _print_scenario(find(name), name, as_json)
         return
     rows = [_scenario_row(s) for s in SCENARIOS.values()]
     if as_json:
@@ -26,7 +27,8 @@ def print_scenarios(name: str | None, as_json: bool) -> None:
     typer.echo("\nfreefloat list NAME shows what can be set in one of them.")
 
 
-def _print_scenario(scenario: type[Scenario], as_json: bool) -> None:
+def _print_scenario(scenario: type[Scenario], name: str, as_json: bool) -> None:
+    """Print the settings of a scenario, which was given by this name, and a command that runs it."""
     settings = settings_of(scenario())
     if as_json:
         rows = [{"path": s.path, "value": s.value, "unit": s.unit, "range": s.range} for s in settings]
@@ -41,8 +43,18 @@ def _print_scenario(scenario: type[Scenario], as_json: bool) -> None:
         _add(table, s)
         for own in inner.get(s.path, ()):
             _add(table, own, once_set=True)
-    print_table(table)
-    typer.echo(f"\nfreefloat run {scenario.name} --set {settings[0].path}=... --out DIR")
+    if settings:
+        print_table(table)
+    typer.echo(f"\n{_command(name, settings)}")
+
+
+def _command(name: str, settings: list[Setting]) -> str:
+    """A command that runs the scenario as it is, changing its first number or text to the value that it has."""
+    words = ["freefloat", "run", name]
+    if first := next((s for s in settings if s.value is not None and not isinstance(s.value, dict | tuple)), None):
+        value = str(first.value).lower() if isinstance(first.value, bool) else str(first.value)
+        words += ["--set", f"{first.path}={value}"]
+    return shlex.join(words)
 
 
 def _add(table: Table, s: Setting, *, once_set: bool = False) -> None:

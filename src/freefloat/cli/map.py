@@ -15,13 +15,16 @@ from freefloat import library
 from freefloat.analysis import disturbance_map, singularity_map
 from freefloat.cli.pages import free_path
 from freefloat.cli.progress import report_compilation
+from freefloat.cli.run import resolve
 from freefloat.engine import code_of
-from freefloat.model import Spacecraft
-from freefloat.readers import read_urdf
+from freefloat.model import Spacecraft, World
+from freefloat.readers.languages import language_of
 from freefloat.report.joint_plane import MOST_POINTS, joint_plane
 from freefloat.report.map_words import extremes
 from freefloat.report.maps import map_page, sentences
+from freefloat.scenarios import SCENARIOS
 from freefloat.values.files import write_atomically
+from freefloat.values.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     import xarray
@@ -40,10 +43,21 @@ class Range(NamedTuple):
 
 
 def draw_map(
-    spacecraft: str, joints: list[str], frame: str | None, at: list[str], out: Path, *, force: bool, as_json: bool
+    spacecraft: str,
+    name: str | None,
+    joints: list[str],
+    frame: str | None,
+    at: list[str],
+    out: Path,
+    *,
+    force: bool,
+    as_json: bool,
 ) -> int:
-    """Compute the maps, write them as a page or as data, and print what they show; returns the exit status."""
-    craft = _spacecraft(spacecraft)
+    """Compute the maps, write them as a page or as data, and print what they show; returns the exit status.
+
+    `name`: which spacecraft of a scenario is meant, where it has several.
+    """
+    craft = _spacecraft(spacecraft, name)
     plane = {r.joint: np.linspace(r.start, r.end, r.points) * _factor(craft, r.joint) for r in _ranges(craft, joints)}
     q = _configuration(craft, at)
     if frame is not None:
@@ -74,16 +88,28 @@ def _save(maps: list[xarray.Dataset], path: Path) -> None:
     write_atomically(path, lambda partial: whole.to_netcdf(partial, engine="h5netcdf"))
 
 
-def _spacecraft(name: str) -> Spacecraft:
-    """A spacecraft of the library, or one from a URDF file."""
+def _spacecraft(name: str, which: str | None) -> Spacecraft:
+    """A spacecraft of the library, of a scenario or Python file, or from a robot file."""
     functions = {key: getattr(library, key) for key in library.__all__ if isfunction(getattr(library, key))}
     made = {key: make for key, make in functions.items() if get_type_hints(make)["return"] is Spacecraft}
     ready = {key: make for key, make in made.items() if not key.startswith("with_")}  # those add a part to one
     if name in ready:
         return ready[name]()
+    if name in SCENARIOS or Path(name).suffix in (".py", ".toml"):
+        return _craft_of(resolve(name, [], None)[0].build().world, which)
     if not Path(name).is_file():
-        raise ValueError(f"'{name}' is neither in the library ({', '.join(ready)}) nor a URDF file.")
-    return read_urdf(Path(name))
+        raise ValueError(
+            f"'{name}' is neither in the library ({', '.join(ready)}) nor a robot file, a scenario or a Python file."
+            f"{did_you_mean(name, (*ready, *SCENARIOS))}"
+        )
+    return language_of(Path(name)).read(Path(name))
+
+
+def _craft_of(world: World, which: str | None) -> Spacecraft:
+    """The only spacecraft of a world, or the one of that name."""
+    if which is None and not world.single:
+        raise ValueError(f"There are several spacecraft. Name one of them: --craft {' or --craft '.join(world.names)}.")
+    return world.craft(which or "")
 
 
 def _ranges(craft: Spacecraft, texts: list[str]) -> list[Range]:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import typer
 
+from freefloat.cli.run import open_page
 from freefloat.report import compare as write_comparison
 from freefloat.report import page as write_page
 from freefloat.report.foxglove import to_mcap
@@ -29,11 +30,13 @@ def run_file(path: Path) -> Path:
     return file
 
 
-def page(run: Path, out: Path | None, *, force: bool) -> int:
+def page(run: Path, out: Path | None, *, force: bool, browse: bool = False) -> int:
     """Write the page of a run, by default beside it; returns the exit status."""
     file = run_file(run)
     target = free_path(out or file.with_name("page.html"), force)
     typer.echo(f"page      {write_page(file, target)}")
+    if browse:
+        open_page(target)
     return 0
 
 

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import typer
+from rich.table import Table
 
 from freefloat.cli.progress import progress_bar
 from freefloat.cli.run import print_run, require_free, resolve
+from freefloat.cli.tables import print_table
 from freefloat.cli.verdict import print_verdict
 from freefloat.report.folder import CELL_PAGE, VERDICT_FILES, files_in, finish_folder, save_run
 from freefloat.scenarios import SCENARIOS, ScenarioError, find
@@ -86,7 +88,10 @@ def rehearsed_scenario(scenario: Scenario, name: str) -> RehearsedScenario:
     if isinstance(scenario, RehearsedScenario):
         return scenario
     known = ", ".join(key for key in SCENARIOS if issubclass(find(key), RehearsedScenario)) or "none"
-    raise ScenarioError(f"Scenario '{name}' names no robots to rehearse it with. Those that do: {known}.")
+    raise ScenarioError(
+        f"Scenario '{name}' names no robots to rehearse it with. Those that do: {known}. In a file of yours, derive "
+        "its class from ff.scenarios.RehearsedScenario and define rehearsal() and facility(): see docs/rehearsal.md."
+    )
 
 
 def _files(out: Path) -> dict[str, Path]:
@@ -97,6 +102,8 @@ def _files(out: Path) -> dict[str, Path]:
 def _print_tables(run: Run) -> None:
     for table in run.description.tables:
         typer.echo(table.title)
+        shown = Table(*table.headings, box=None, pad_edge=False, header_style="bold")
         for row in table.rows:
-            typer.echo("  " + "  ".join(row))
+            shown.add_row(*map(str, row))
+        print_table(shown)
     typer.echo("")

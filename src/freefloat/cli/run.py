@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 import tomllib
+import webbrowser
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,39 +21,70 @@ from freefloat.scenarios import Scenario, ScenarioError, find
 from freefloat.scenarios.runner import run_scenario
 from freefloat.scenarios.scenario import parse_setting
 from freefloat.sim import Run
+from freefloat.sim.audit.audit import Audit
 from freefloat.sim.record.run import CUSTOM
 from freefloat.sim.rollout import Engine
 from freefloat.values.nested import flatten
+from freefloat.values.suggestions import did_you_mean
 
 _EVENTS = 20  # that are printed one by one
 
 
+@dataclass(frozen=True)
+class RunOptions:
+    """Options of a run besides its scenario and settings."""
+
+    engine: Engine = "native"
+    max_gb: float = 1.0  # largest record
+    accuracy: bool | None = None  # None: measured where it takes less than 2 s
+    browse: bool = False  # open the page
+    verbose: bool = False  # print the whole audit
+
+
 def run(
     name: str,
-    out: Path,
+    out: Path | None,
     settings: list[str],
     variant: str | None,
-    engine: Engine,
-    most_gb: float,
+    options: RunOptions,
     *,
-    accuracy: bool | None = None,
     force: bool,
     as_json: bool,
     quiet: bool,
 ) -> int:
     """Run a scenario, save everything, print the claims; returns 1 if it failed or a claim does not hold."""
     scenario, variant = resolve(name, settings, variant)
+    out = chosen_folder(scenario.name, out)
     files = files_in(out)
     require_free(files.values(), force)
     report = partial(progress_bar, quiet=quiet or as_json)
-    kept = run_scenario(scenario, variant, out, engine, report, 1e9 * most_gb, accuracy=accuracy)
+    kept = run_scenario(scenario, variant, out, options.engine, report, 1e9 * options.max_gb, accuracy=options.accuracy)
     if as_json:
         typer.echo(json.dumps(kept.summary, indent=2))
     else:
-        print_run(kept.run, files)
+        print_run(kept.run, files, verbose=options.verbose)
     for fault in kept.faults:
         typer.echo(f"Error: {fault}", err=True)
+    if options.browse:
+        open_page(files["page"])
     return 0 if kept.summary["ok"] else 1
+
+
+def chosen_folder(name: str, out: Path | None) -> Path:
+    """The folder for results: the given one, or a new one in `runs` by the scenario's name and the time."""
+    if out is not None:
+        return out
+    first = Path("runs") / f"{Path(name).stem}-{time.strftime('%Y%m%d-%H%M%S')}"
+    folder, number = first, 2
+    while folder.exists():
+        folder, number = first.with_name(f"{first.name}-{number}"), number + 1
+    return folder
+
+
+def open_page(page: Path) -> None:
+    """Open a page in the browser, or print how, where there is none."""
+    if not webbrowser.open(page.resolve().as_uri()):
+        typer.echo(f"No browser was found. Open this file in one: {page.resolve()}", err=True)
 
 
 def require_free(files: Iterable[Path], force: bool) -> None:
@@ -71,7 +105,8 @@ def resolve(name: str, settings: list[str], variant: str | None) -> tuple[Scenar
         given.pop("variant", None)
     variants = find(name).variants()
     if variant is not None and variant not in variants:
-        raise ScenarioError(f"Scenario '{name}' has no variant '{variant}'. Variants: {', '.join(variants)}.")
+        meant = did_you_mean(variant, variants)
+        raise ScenarioError(f"Scenario '{name}' has no variant '{variant}'.{meant} Variants: {', '.join(variants)}.")
     variant = variant or next(iter(variants))
     changed = variants[variant].with_settings(given | dict(parse_setting(text) for text in settings))
     return changed, changed.variant_if_unchanged(variant)
@@ -88,7 +123,9 @@ def _word(given: dict[str, Any], key: str) -> str | None:
 def _read_toml(path: Path) -> dict[str, Any]:
     """Read the settings of a scenario by dotted paths from a TOML file."""
     if not path.is_file():
-        raise ScenarioError(f"There is no scenario file {path}.")
+        raise ScenarioError(
+            f'There is no scenario file {path}. Give scenario.toml of a run, or write one with scenario = "ets7-gjm".'
+        )
     try:
         given = flatten(tomllib.loads(path.read_text(encoding="utf-8")))
     except RecursionError:
@@ -102,14 +139,17 @@ def _read_toml(path: Path) -> dict[str, Any]:
     return given
 
 
-def print_run(run: Run, files: dict[str, Path]) -> None:
-    """Print the results of a run: verdict, outcome, events, claims, audit, accuracy and files."""
+def print_run(run: Run, files: dict[str, Path], *, verbose: bool = False) -> None:
+    """Print the results of a run: verdict, outcome, events, claims, audit, accuracy and files.
+
+    Sentences about many runs of a scenario are left out where settings were changed: they are not about this run.
+    """
     description = run.description
     typer.echo(f"{description.title}\n{run.verdict}\n")
     sentences = (
         description.outcome,
         *description.notes,
-        *(scatter.sentence for scatter in description.scatters),
+        *(scatter.sentence for scatter in description.scatters if run.variant != CUSTOM),
         *run.conditions,
     )
     for line in filter(None, sentences):
@@ -123,6 +163,18 @@ def print_run(run: Run, files: dict[str, Path]) -> None:
         print_table(claims_table(list(run.claims)))
     else:
         typer.echo("No reference numbers belong to these settings.")
-    typer.echo(f"\nAudit\n{run.audit}\n\nAccuracy\n{run.accuracy}\n")
+    typer.echo("")
+    print_audit(run.audit, verbose=verbose)
+    typer.echo(f"\nAccuracy\n{run.accuracy}\n")
     for kind, path in files.items():
         typer.echo(f"{kind:<9} {path}")
+
+
+def print_audit(audit: Audit, *, verbose: bool) -> None:
+    """Print one line where every balance holds; the table where one does not, or where it is wanted."""
+    if audit.holds and not verbose:
+        typer.echo(f"Audit: {audit.in_short} (--verbose shows them).")
+        for warning in audit.warnings:
+            typer.echo(f"warning: {warning}")
+    else:
+        typer.echo(f"Audit\n{audit}")

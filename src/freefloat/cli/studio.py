@@ -10,6 +10,7 @@ import typer
 from freefloat.cli.pages import run_file
 from freefloat.scenarios import SCENARIOS, find
 from freefloat.studio import Studio, is_local, require_viser
+from freefloat.values.suggestions import did_you_mean
 
 
 def studio(
@@ -21,7 +22,8 @@ def studio(
         raise ValueError(f"--pace must be positive, got {pace:g}.")
     scenario = find(what).key() if what and (what in SCENARIOS or what.endswith(".py")) else None
     if what and scenario is None and not Path(what).exists():
-        raise ValueError(f"'{what}' is neither a run nor a scenario. Scenarios: {', '.join(SCENARIOS)}.")
+        meant = did_you_mean(what, SCENARIOS)
+        raise ValueError(f"'{what}' is neither a run nor a scenario.{meant} Scenarios: {', '.join(SCENARIOS)}.")
     file = run_file(Path(what)) if what and scenario is None else None
     stage = Studio(runs, host=host, port=port, token=token)
     try:

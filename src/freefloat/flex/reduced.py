@@ -16,6 +16,7 @@ from freefloat.flex.points import dense
 from freefloat.flex.structure import Damping, Structure, check_modal_body
 from freefloat.model.modal import ModalBody, Node
 from freefloat.values.errors import ModelError
+from freefloat.values.short_text import record_text
 
 T = TypeVar("T")
 _COMPONENTS = ("x", "y", "z", "rx", "ry", "rz")
@@ -33,6 +34,8 @@ class ReducedModel:
     stiffness: np.ndarray
     damping: np.ndarray | None = None
     grids: dict[int, np.ndarray] = field(default_factory=dict)  # coordinates [m]
+
+    __repr__ = record_text  # one line, without arrays
 
     def __post_init__(self) -> None:
         n = len(self.labels)

@@ -1,5 +1,8 @@
 """Ready spacecraft as data, every number with its source."""
 
+from typing import TYPE_CHECKING
+
+from freefloat.lazy_names import unknown_names
 from freefloat.library.control_moment_gyros import PYRAMID_SKEW, with_control_moment_gyro, with_gyro_pyramid
 from freefloat.library.envisat import ENVISAT_SPIN_DEG_S, envisat, envisat_start
 from freefloat.library.ets7 import ets7
@@ -26,3 +29,6 @@ __all__ = [
     "with_control_moment_gyro",
     "with_gyro_pyramid",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = unknown_names(__name__, __all__)

@@ -48,8 +48,9 @@ def _body_data(craft: Spacecraft, prefix: str, index: int) -> dict[str, Any]:
     if isinstance(body, ModalBody):
         lines = [{**line, "state": f"{prefix}state.q"} for line in _flexible_lines(craft, body)]
         return data | {"shapes": [], "flexible": lines}
-    shapes = body.shapes or default_shapes(craft, index)
-    return data | {"shapes": [drawn_shape(shape) for shape in shapes]}
+    if body.shapes:
+        return data | {"shapes": [drawn_shape(shape) for shape in body.shapes]}
+    return data | {"shapes": [drawn_shape(shape) for shape in default_shapes(craft, index)], "guessed": True}
 
 
 def drawn_shape(shape: Shape) -> dict[str, Any]:

@@ -117,6 +117,18 @@ class Part:
     on: str = static(default="", kw_only=True)  # name of the spacecraft; may be left out where there is only one
     name: str = static(default="", kw_only=True)  # to tell two of a kind apart
 
+    if not TYPE_CHECKING:  # editors complete the fields of a record from its __init__
+
+        def __new__(cls, *given: Any, **named: Any) -> Any:
+            """An empty part; fields of a class without its decorator are no fields yet, which its author is told."""
+            unknown = [field for field in named if field not in cls.__dataclass_fields__]
+            if unknown and "__dataclass_fields__" not in cls.__dict__:
+                raise SoftwareError(
+                    f"{cls.__name__} is no record, so '{unknown[0]}' is not one of its fields. Write @ff.record above "
+                    "its class."
+                )
+            return super().__new__(cls)
+
     @property
     def title(self) -> str:
         """Name of the part in messages."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from freefloat.model import craft_text
 from freefloat.model.flexibility import JointFlexibility
 from freefloat.model.following import require_leaders
 from freefloat.model.layout import Layout, layout_of
@@ -25,6 +26,7 @@ from freefloat.spatial import Pose, PoseLike
 from freefloat.values import record, static
 from freefloat.values.arrays import ArrayLike, Scalar, is_traced
 from freefloat.values.errors import ModelError, require_name, unknown_name
+from freefloat.values.short_text import pre_block
 
 HERE = Pose()
 
@@ -50,6 +52,18 @@ class Spacecraft:
                 "except the base hangs on one joint. Start with Spacecraft.from_base and add parts by with_link."
             )
         require_leaders(self.name, self.joints)
+
+    # ---- shown to people
+
+    def __repr__(self) -> str:
+        return f"<{craft_text.craft_headline(self)}>"
+
+    def __str__(self) -> str:
+        return "\n".join(craft_text.craft_lines(self))
+
+    def _repr_html_(self) -> str:
+        """The tree, for notebooks."""
+        return pre_block(craft_text.craft_lines(self))
 
     # ---- growing
 

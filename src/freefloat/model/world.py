@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from freefloat.model import craft_text
 from freefloat.model.connections import INERTIAL, Connection, Contact, Holds, JointBrake, Place
 from freefloat.model.placement import require_pose
 from freefloat.model.spacecraft import Spacecraft
@@ -17,6 +18,7 @@ from freefloat.values import record, static
 from freefloat.values.arrays import Numeric, Scalar
 from freefloat.values.checks import set_fields
 from freefloat.values.errors import ModelError, unknown_name
+from freefloat.values.short_text import pre_block
 
 _TAKEN = ("base", "bodies", "com", "command", "energy", "impulse", "joints", "momentum", "state", "wheels", "world")
 
@@ -56,6 +58,16 @@ class World:
                 )
         set_fields(self, names=tuple(spacecraft), crafts=tuple(spacecraft.values()), held=())
         set_fields(self, connections=(), brakes=(), contacts=())
+
+    def __repr__(self) -> str:
+        return f"<{craft_text.world_headline(self)}>"
+
+    def __str__(self) -> str:
+        return "\n".join(craft_text.world_lines(self))
+
+    def _repr_html_(self) -> str:
+        """The spacecraft and what holds them together, for notebooks."""
+        return pre_block(craft_text.world_lines(self))
 
     @staticmethod
     def of(craft: Spacecraft | World) -> World:

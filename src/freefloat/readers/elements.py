@@ -16,6 +16,7 @@ import numpy as np
 from freefloat.readers.findings import Findings
 from freefloat.readers.safe_xml import DocumentTypeError, parse_xml
 
+_READERS = {"robot": "read_urdf", "mujoco": "read_mjcf", "sdf": "read_sdf"}  # by outermost element
 _NAMED = {"URDF": "a URDF", "SDF": "an SDF", "MJCF": "an MJCF"}
 
 
@@ -39,7 +40,9 @@ def parse(source: str | Path, language: str, outermost: str, findings: Findings)
         return None
     if root.tag != outermost:
         found = f"its outermost element is <{root.tag}>, not <{outermost}>"
-        findings.error("", f"{found}, so it is not {_NAMED[language]}. Give {_NAMED[language]} file.")
+        other = f"{root.tag} files are read by ff.{_READERS[root.tag]}" if root.tag in _READERS else ""
+        remedy = other or f"Give {_NAMED[language]} file"
+        findings.error("", f"{found}, so it is not {_NAMED[language]}. {remedy}.")
         return None
     if any(element.tag.startswith("{") and "xacro" in element.tag for element in root.iter()):
         findings.error("", f"it is a xacro source, not {_NAMED[language]}. Expand it first: `xacro FILE > robot.urdf`.")

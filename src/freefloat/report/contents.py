@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from freefloat.report.sections import Sheet
     from freefloat.sim import Run
 
-_BUDGET = 2_600_000  # bytes of curves before compression, over all runs: keeps a page below 6 MB
+BUDGET = 2_600_000  # bytes of curves before compression, over all runs: keeps a page below 6 MB
 _MOST_POINTS = 2400  # of one curve; more than a screen has columns
 _MOST_MARKS = 60  # events marked on a plot
 _LEAST_POINTS = 120
 
 
-def contents(sheets: Sequence[Sheet]) -> str:
-    """All data that the scripts of a page need, packed as text."""
+def contents(sheets: Sequence[Sheet], budget: int = BUDGET) -> str:
+    """All data that the scripts of a page need, packed as text; `budget`: bytes of curves before compression."""
     store = ArrayStore()
     figures = [figure for sheet in sheets for figure in opening_figures(sheet.run)]
     channels = sum(_width(sheet.run) for sheet in sheets)
-    points = int(np.clip(_BUDGET / max(channels, 1) / 4, _LEAST_POINTS, _MOST_POINTS))
+    points = int(np.clip(budget / max(channels, 1) / 4, _LEAST_POINTS, _MOST_POINTS))
     runs = [_run_contents(sheet, store, points, {f.channel: f for f in figures}) for sheet in sheets]
     names = list(dict.fromkeys(figure.channel for figure in figures))
     return store.packed_text({"runs": runs, "figures": names, "scatters": scatter_contents(sheets, store)})

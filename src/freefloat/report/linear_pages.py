@@ -65,6 +65,11 @@ def linear_page(
     if isinstance(model, Spacecraft):
         craft, structure = model, spacecraft_structure(model, q)
         units = {**_craft_units(craft), **(units or {})}
+    elif not isinstance(model, SecondOrderModel) and not hasattr(model, "structure"):
+        raise ModelError(
+            f"The page of a linear model shows modes, so it needs M and K, got {type(model).__name__}. Give it what "
+            "that was made from: the spacecraft, the SecondOrderModel or the model in orbit; controller= adds a loop."
+        )
     else:
         structure = model if isinstance(model, SecondOrderModel) else model.structure
         motion = getattr(model, "motion", None) if motion is None else motion

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from freefloat.report import accuracy_section, scatters, sections
-from freefloat.report.contents import contents
+from freefloat.report.contents import BUDGET, contents
 from freefloat.report.documents import document, write_document
 from freefloat.report.markup import Markup, element, join_markup, text
 from freefloat.report.sections import Sheet
@@ -35,6 +35,11 @@ def compare(runs: Sequence[Run | str | Path], path: str | Path, names: Sequence[
     return write_document(_html(sheets), Path(path))
 
 
+def run_page_html(run: Run, budget: int = BUDGET) -> str:
+    """HTML of the page of a run; `budget`: bytes of its curves before compression."""
+    return _html([Sheet("", run)], budget)
+
+
 def _load_run(run: Run | str | Path) -> Run:
     from freefloat.sim import Run
 
@@ -52,21 +57,22 @@ def _names(runs: Sequence[Run | str | Path]) -> list[str]:
     return names
 
 
-def _html(sheets: list[Sheet]) -> str:
+def _html(sheets: list[Sheet], budget: int = BUDGET) -> str:
     """HTML of the page; files of unknown origin may contain data that cannot be drawn, which raises a ValueError."""
     try:
-        return _page_html(sheets)
+        return _page_html(sheets, budget)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         names = ", ".join(sheet.name or sections.title(sheet.run) for sheet in sheets)
         raise ValueError(f"{names}: the run cannot be shown ({type(error).__name__}: {error}).") from error
 
 
-def _page_html(sheets: list[Sheet]) -> str:
+def _page_html(sheets: list[Sheet], budget: int) -> str:
     several = len(sheets) > 1
     heading = "Comparison: " + ", ".join(sheet.name for sheet in sheets) if several else sections.title(sheets[0].run)
     places = {
         "title": text(heading),
         "header": _header(sheets, heading),
+        "guessed": sections.guessed_shapes(sheets),
         "scatters": scatters.section(sheets),
         "facts": sections.facts(sheets),
         "claims": sections.claims(sheets),
@@ -76,7 +82,7 @@ def _page_html(sheets: list[Sheet]) -> str:
         "events": sections.events(sheets),
         "settings": sections.settings(sheets),
         "versions": sections.versions(sheets),
-        "contents": contents(sheets),
+        "contents": contents(sheets, budget),
     }
     return document("page.html", _SCRIPTS, places)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from freefloat.report.colours import LINE_COLOURS
-from freefloat.report.figures import PlotCurve, curve, is_curve, opening_figures
+from freefloat.report.figures import PlotCurve, curve, is_curve, opening_figures, plottable
 from freefloat.sim.record.description import Figure
+from freefloat.values.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from freefloat.sim import Run
@@ -42,6 +45,7 @@ _STYLE: Any = {
 _WITHOUT_DATE: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 _DASHES = ("-", "--", ":", "-.")
 _WIDTH, _HEIGHT = 3.5, 2.1  # of a journal's column [inch]
+_SCREEN_WIDTH, _SCREEN_HEIGHT, _SCREEN_DPI = 6.5, 2.4, 110  # of a plot in a notebook [inch], [inch], [1/inch]
 
 
 def figures(
@@ -50,25 +54,84 @@ def figures(
     """Draw channels, or the figures that belong to the scenario, one file each; several runs lie over each other."""
     if kind not in KINDS:
         raise ValueError(f"Figures can be {', '.join(KINDS)}, not '{kind}'.")
-    try:
-        import matplotlib as mpl
-    except ModuleNotFoundError:
-        raise ValueError("Figures need Matplotlib. Install it: pip install 'freefloat[export]'.") from None
+    mpl = _matplotlib()
     wanted = [_figure(runs[0], name) for name in channels] or opening_figures(runs[0])
     folder.mkdir(parents=True, exist_ok=True)
+    from matplotlib.figure import Figure as Canvas
+
     written = []
     with mpl.rc_context(_STYLE):
         for figure in wanted:
             curves = [curve(run, figure) for run in runs if is_curve(run, figure.channel)]
             path = folder / f"{_file_name(figure.channel)}.{kind}"
-            _draw(curves, names, path)
+            canvas = Canvas(figsize=(_WIDTH, _HEIGHT), layout="constrained")
+            _draw(canvas.add_subplot(), curves, names)
+            canvas.savefig(path, metadata=_WITHOUT_DATE.get(path.suffix))
             written.append(path)
     return written
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class ChannelPlot:
+    """Channels of a run over time, which a notebook shows; `figure` is Matplotlib's."""
+
+    figure: Any
+    channels: tuple[str, ...]
+
+    def save(self, path: str | Path) -> Path:
+        """Write the plot as PNG, SVG or PDF, by the ending of the path."""
+        path = Path(path)
+        if path.suffix.removeprefix(".") not in KINDS:
+            raise ValueError(
+                f"A plot can be {', '.join(KINDS)}, not '{path.name}'. Give the path one of these endings."
+            )
+        with _matplotlib().rc_context(_STYLE):
+            self.figure.savefig(path, metadata=_WITHOUT_DATE.get(path.suffix))
+        return path
+
+    def __repr__(self) -> str:
+        return f"<Plot of {', '.join(self.channels)}: save it by .save('plot.png')>"
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        """The picture for notebooks, and its size on the page [px]."""
+        buffer = io.BytesIO()
+        with _matplotlib().rc_context(_STYLE):
+            self.figure.savefig(buffer, format="png", dpi=2 * _SCREEN_DPI)
+        wide, high = self.figure.get_size_inches()
+        return buffer.getvalue(), {"width": round(wide * _SCREEN_DPI), "height": round(high * _SCREEN_DPI)}
+
+
+def plot_channels(run: Run, channels: Sequence[str] = ()) -> ChannelPlot:
+    """Plot channels over time, one below the other; the usual ones of the run where none is named."""
+    wanted = [_figure(run, name) for name in channels] or opening_figures(run)
+    if not wanted:
+        raise ValueError("The run has no channel that is a curve over time.")
+    mpl = _matplotlib()
+    from matplotlib.figure import Figure as Canvas
+
+    with mpl.rc_context(_STYLE):
+        canvas = Canvas(figsize=(_SCREEN_WIDTH, _SCREEN_HEIGHT * len(wanted)), layout="constrained")
+        rows = canvas.subplots(len(wanted), sharex=True, squeeze=False)[:, 0]
+        for axes, figure in zip(rows, wanted, strict=True):
+            _draw(axes, [curve(run, figure)], ())
+            axes.label_outer()
+    return ChannelPlot(canvas, tuple(figure.channel for figure in wanted))
+
+
+def _matplotlib() -> Any:
+    try:
+        import matplotlib as mpl
+    except ModuleNotFoundError:
+        raise ValueError("Figures need Matplotlib. Install it: pip install 'freefloat[export]'.") from None
+    return mpl
+
+
 def _figure(run: Run, channel: str) -> Figure:
     if not is_curve(run, channel):
-        raise ValueError(f"The run has no channel '{channel}' to draw. Channels: {', '.join(run.channels)}.")
+        known = plottable(run)
+        raise ValueError(
+            f"The run has no channel '{channel}' to draw.{did_you_mean(channel, known)} Channels: {', '.join(known)}."
+        )
     return next((figure for figure in opening_figures(run) if figure.channel == channel), Figure(channel))
 
 
@@ -76,11 +139,7 @@ def _file_name(channel: str) -> str:
     return "".join(c if c.isalnum() or c in "._-" else "_" for c in channel)
 
 
-def _draw(curves: Sequence[PlotCurve], names: Sequence[str], path: Path) -> None:
-    from matplotlib.figure import Figure as Canvas
-
-    canvas = Canvas(figsize=(_WIDTH, _HEIGHT), layout="constrained")
-    axes = canvas.add_subplot()
+def _draw(axes: Any, curves: Sequence[PlotCurve], names: Sequence[str]) -> None:
     for number, drawn in enumerate(curves):
         for j, component in enumerate(drawn.components):
             name = names[number] if len(names) > number else ""
@@ -96,7 +155,6 @@ def _draw(curves: Sequence[PlotCurve], names: Sequence[str], path: Path) -> None
     axes.margins(x=0.0)
     if len(first.components) > 1 or len(curves) > 1:
         axes.legend(ncols=3, loc="best", handlelength=1.4, columnspacing=1.0)
-    canvas.savefig(path, metadata=_WITHOUT_DATE.get(path.suffix))
 
 
 def _plain(text: str) -> str:

@@ -43,12 +43,29 @@ def lead_paragraph(run: Run) -> Markup:
 def about(run: Run) -> Markup:
     """Paragraphs on the experiment and its publication, as far as they are recorded."""
     description = run.description
-    source = f" Published in: {description.source}." if description.source else ""
+    source = f" {_origin(description.source)}" if description.source else ""
     parts = [element("p", f"{description.summary}{source}", class_="about")] if description.summary or source else []
     for number, note in enumerate(description.notes):
         others = element("a", "Compare with others.", href="#scatters") if description.scatters and not number else ""
         parts.append(element("p", f"{note} ", others, class_="about"))
     return join_markup(parts)
+
+
+def _origin(source: str) -> str:
+    """Where an experiment is published, or the user's file that it comes from."""
+    return f"From {source}." if source.endswith(".py") else f"Published in: {source}."
+
+
+def guessed_shapes(sheets: Sequence[Sheet]) -> Markup:
+    """Note on the bodies that were given no shapes, so that their pictures are made from mass, inertia and joints."""
+    drawn = [body for sheet in sheets if sheet.run.scene for body in sheet.run.scene.get("bodies", [])]
+    names = list(dict.fromkeys(str(body.get("name", "")) for body in drawn if body.get("guessed")))
+    if not names:
+        return Markup("")
+    listed = ", ".join(names) if len(names) <= _MOST_GUESSED else f"{', '.join(names[:_MOST_GUESSED])} and others"
+    return element(
+        "p", f"Guessed from mass, inertia and joints, because no shapes were given: {listed}.", class_="note"
+    )
 
 
 def _simulation_sentence(run: Run) -> Markup:
@@ -215,6 +232,7 @@ def energy_momentum_table(sheets: Sequence[Sheet]) -> Markup:
     return runs_table(sheets, ("ledger", "start", "end", "change"), rows, numbers=(1, 2, 3))
 
 
+_MOST_GUESSED = 12  # bodies that are named
 _BALANCE_CHANNELS = (
     *("energy.kinetic", "energy.elastic", "energy.work", "energy.dissipated", "energy.inner", "energy.inner_work"),
     *("momentum.linear", "momentum.angular_com", "impulse.linear", "impulse.angular_com"),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from freefloat.outside.load_user_file import load_user_file, user_error_text
 from freefloat.scenarios.scenario import Scenario, ScenarioError
+from freefloat.sim.record.description import Figure
 from freefloat.values.claims import Claim
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ def scenario_of_file(path: str | Path) -> type[Scenario]:
     """The scenario that a Python file defines."""
     file = Path(path).resolve()
     if not file.is_file():
-        raise ScenarioError(f"There is no file {file}.")
+        raise ScenarioError(
+            f"There is no file {file}. Check its path; `freefloat list` shows the scenarios that need no file."
+        )
     return _scenario_of(file, file.stat().st_mtime_ns)
 
 
@@ -90,14 +93,30 @@ def _from_build(file: Path, module: ModuleType, build: Callable[..., Any]) -> ty
             raise ScenarioError(f"{file}: build({parameter.name}) needs a default, which is then a setting.")
         kind = type(parameter.default) if parameter.annotation is inspect.Parameter.empty else parameter.annotation
         fields.append((parameter.name, kind, dataclasses.field(default=parameter.default)))
-    words = (module.__doc__ or file.stem).strip().split("\n")[0].rstrip(".")
+    words, about = _titles(file, module, build)
     namespace = {
         "name": file.stem,
         "title": words,
         "source": file.name,
         "file": str(file),
         "maker": staticmethod(build),
+        "figures": _file_figures(file, module),
     }
     return dataclasses.make_dataclass(
-        "FileScenario", fields, bases=(FileScenario,), namespace={**namespace, "__doc__": words}, frozen=True
+        "FileScenario", fields, bases=(FileScenario,), namespace={**namespace, "__doc__": about or words}, frozen=True
     )
+
+
+def _titles(file: Path, module: ModuleType, build: Callable[..., Any]) -> tuple[str, str]:
+    """Title and one more sentence, from the docstrings of the file and of build(); the title is never empty."""
+    first = [(text or "").strip().split("\n")[0] for text in (module.__doc__, build.__doc__)]
+    title, *more = [*filter(None, first), file.stem]
+    return title.rstrip("."), more[0] if len(more) > 1 else ""
+
+
+def _file_figures(file: Path, module: ModuleType) -> tuple[Figure, ...]:
+    """The plots that a file names: `figures = ("hand.position", ...)`."""
+    given = getattr(module, "figures", ())
+    if not isinstance(given, tuple | list) or not all(isinstance(entry, str | Figure) for entry in given):
+        raise ScenarioError(f'{file}: figures are names of channels, figures = ("hand.position",), got {given!r:.80}.')
+    return tuple(Figure(entry) if isinstance(entry, str) else entry for entry in given)

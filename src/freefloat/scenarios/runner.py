@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from freefloat.engine import code_of
+from freefloat.report.figures import is_curve, opening_figures
 from freefloat.report.folder import finish_folder, save_run
 from freefloat.scenarios.catalogue import find
 from freefloat.scenarios.rehearsed import compared_with_simulation
@@ -18,6 +19,7 @@ from freefloat.scenarios.scenario import ScenarioError
 from freefloat.scenarios.settings import settings_of
 from freefloat.sim import Run, RunFailed
 from freefloat.sim.interruption import catch_interrupts
+from freefloat.sim.record.description import Figure
 from freefloat.sim.record.record_size import MOST_BYTES, RecordTooLarge, in_words
 from freefloat.sim.record.run import CUSTOM
 from freefloat.values.folders import claimed_folder, free_bytes
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from freefloat.sim.rollout import Engine
     from freefloat.values.progress import Progress
 
+_MOST_OWN = 3  # plots of the channels of a user's own software
 _PAGE_BYTES = 10_000_000  # room for the files besides the record: page, settings, summary
 
 # Opens a progress report for a piece of work with this title.
@@ -65,7 +68,7 @@ def simulate_variant(
         with code_of(f"the simulation of '{scenario.name}'"):  # building also compiles code
             experiment = build_experiment(scenario)
             run = simulate(experiment, progress=progress, engine=engine, most_bytes=most_bytes, accuracy=accuracy)
-        return _with_description(scenario, variant, run)
+        return _with_own_channels_first(experiment, _with_description(scenario, variant, run))
     except RunFailed as failure:
         run = _with_description(scenario, variant, failure.run)
         raise RunFailed(str(failure), run, interrupted=failure.interrupted) from None
@@ -192,12 +195,32 @@ def _with_description(scenario: Scenario, variant: str, run: Run) -> Run:
     return dataclasses.replace(run, description=describe(scenario, run))
 
 
+def _with_own_channels_first(experiment: Experiment, run: Run) -> Run:
+    """The run with the channels of a user's own software as its first plots, unless plots were chosen."""
+    if run.description.figures:
+        return run
+    own = [
+        system.full_name(channel.name, system.craft_index(software))
+        for system in (experiment.system,)
+        for software in system.software
+        if not type(software).__module__.startswith("freefloat.")
+        for channel in software.channels()
+    ]
+    first = [Figure(name) for name in own if is_curve(run, name)][:_MOST_OWN]
+    if not first:
+        return run
+    usual = [figure for figure in opening_figures(run) if figure not in first]
+    figures = (*first, *usual)[: max(len(usual), _MOST_OWN + 1)]
+    return dataclasses.replace(run, description=dataclasses.replace(run.description, figures=figures))
+
+
 def describe(scenario: Scenario, run: Run) -> Description:
     """Description of a run: that of the simulation, with title, notes, figures and units of the scenario."""
+    summary = (scenario.__doc__ or "").strip().split("\n")[0]
     return dataclasses.replace(
         run.description,
         title=scenario.title,
-        summary=(scenario.__doc__ or "").strip().split("\n")[0],
+        summary="" if summary.rstrip(".") == scenario.title else summary,
         source=scenario.source,
         notes=(scenario.note,) if scenario.note else (),
         outcome=scenario.outcome(run) if run.completed else "",

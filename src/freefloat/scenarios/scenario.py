@@ -10,13 +10,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from freefloat.scenarios.fault_texts import fault_text
 from freefloat.scenarios.scatters import Scatter
+from freefloat.scenarios.settings import settings_of
 from freefloat.sim.record.description import Figure
 from freefloat.sim.record.run import CUSTOM
 from freefloat.values.claims import Claim
+from freefloat.values.short_text import cut
+from freefloat.values.suggestions import close_names
 
 if TYPE_CHECKING:
     from freefloat.sim import Experiment, Run
+
+
+_WIDE = 80  # characters of a wrong value that are shown
 
 
 class ScenarioError(ValueError):
@@ -84,17 +91,21 @@ class Scenario(ABC):
         try:
             return TypeAdapter(type(self)).validate_python(data)
         except ValidationError as error:
-            lines = [f"  {_fault_text(e)}" for e in error.errors()]
-            faults = {".".join(map(str, e["loc"])): e["msg"] for e in error.errors()}
+            units = {s.path: s.unit for s in settings_of(self)}
+            texts = [(e, fault_text(e, units.get(".".join(map(str, e["loc"])), ""))) for e in error.errors()]
+            lines = [f"  {_with_path(e, text)}" for e, text in texts]
+            faults = {".".join(map(str, e["loc"])): text for e, text in texts}
             raise ScenarioError(
                 f"Scenario '{self.name}' cannot run with these settings:\n" + "\n".join(lines), faults
             ) from None
 
 
-def _fault_text(error: Any) -> str:
+def _with_path(error: Any, words: str) -> str:
     """Text of one validation error: path, message and value; of an error of the whole scenario the message only."""
-    words = error["msg"].removeprefix("Value error, ")
-    return f"{'.'.join(map(str, error['loc']))}: {words} (got {error['input']!r})" if error["loc"] else words
+    if not error["loc"]:
+        return words
+    path, given = ".".join(map(str, error["loc"])), cut(repr(error["input"]), _WIDE)
+    return f"{path} {words}, got {given}" if words.startswith("must be") else f"{path}: {words} (got {given})"
 
 
 class _MissingPart(dict[str, Any]):
@@ -118,7 +129,10 @@ def _set_entry(data: dict[str, Any], keys: Sequence[str], value: Any, path: str,
 
 def _unknown_setting_text(scenario: str, path: str, data: Mapping[str, Any], where: str) -> str:
     inside = f" in {where}" if where else ""
-    return f"Scenario '{scenario}' has no setting '{path}'. Settings{inside}: {', '.join(data)}."
+    prefix = f"{where}." if where else ""
+    close = (f"{prefix}{name}" for name in close_names(path.removeprefix(prefix), data))
+    meant = f" Did you mean '{found}'?" if (found := next(close, None)) else ""
+    return f"Scenario '{scenario}' has no setting '{path}'.{meant} Settings{inside}: {', '.join(data)}."
 
 
 def parse_setting(text: str) -> tuple[str, Any]:

@@ -84,9 +84,9 @@ class ForceTorqueSensor(ImperfectSensor):
 
     They are what the inboard side exerts on the outboard side, in axes of the body that the joint carries. Forces from
     outside on the outboard bodies are taken off: fields, wrenches at frames, connections, contacts and wrenches at
-    input ports. An error names what it cannot divide: an effect that does not say its `pushed_frames` or has some
-    on both sides, commanded forces at frames beyond the joint, interactions beyond the joint and before it, and fields
-    where a body before the joint is flexible.
+    input ports. An error names what it cannot divide: an effect or an actuator that does not say its
+    `pushed_frames` or has some on both sides, interactions beyond the joint and before it, and fields where a body
+    before the joint is flexible.
     """
 
     joint: str = static()

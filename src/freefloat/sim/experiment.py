@@ -13,6 +13,7 @@ import numpy as np
 
 from freefloat.model import Part, Spacecraft, State, World
 from freefloat.model.start_state import Joints
+from freefloat.sim import experiment_text
 from freefloat.sim.events.clearance_pairs import with_chosen_pairs
 from freefloat.sim.events.mesh_clearance import require_measurable
 from freefloat.sim.record.recording import channels_of
@@ -25,6 +26,7 @@ from freefloat.sim.system.system import System, SystemState, assemble
 from freefloat.values.channels import Channel
 from freefloat.values.checks import require_quantity
 from freefloat.values.errors import ModelError
+from freefloat.values.short_text import pre_block
 
 Integrator = Literal["rk4", "adaptive"]
 States = State | Mapping[str, State]
@@ -94,6 +96,16 @@ class Experiment:
         require_measurable(system)
         experiment = Experiment(system, start, duration, record_dt, integrator, tolerance, dict(inputs))
         return experiment if accuracy is None else with_chosen_step(experiment, accuracy)
+
+    def __repr__(self) -> str:
+        return f"<{experiment_text.headline(self)}>"
+
+    def __str__(self) -> str:
+        return "\n".join(experiment_text.lines(self))
+
+    def _repr_html_(self) -> str:
+        """What is simulated, and how, for notebooks."""
+        return pre_block(experiment_text.lines(self))
 
     @property
     def world(self) -> World:
@@ -177,6 +189,8 @@ def experiment_from(
     """
     given = {name: arguments[name] for name, default in _OPTIONS.items() if not _is_default(arguments[name], default)}
     if not isinstance(what, Experiment):
+        if "duration" not in given:
+            raise TypeError("simulate() needs the length of the run: give duration=... [s], or an Experiment.")
         return Experiment.of(what, *parts, **given)
     if parts or given:
         raise ValueError("An experiment has its parts and options already. Change it by dataclasses.replace.")

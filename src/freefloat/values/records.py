@@ -7,6 +7,7 @@ from typing import Any, TypeVar, dataclass_transform
 import jax
 
 from freefloat.values.quiet_fields import passed_on, quiet, quiet_names, seal_quiet_fields
+from freefloat.values.short_text import record_text
 
 T = TypeVar("T")
 
@@ -21,9 +22,11 @@ def record(cls: type[T]) -> type[T]:
     """Make a frozen dataclass and register it as a pytree.
 
     Rebuilding a record from leaves bypasses `__init__`, because JAX also puts placeholders into leaves. Quiet
-    fields are passed on sealed.
+    fields are passed on sealed. Its `repr` is one line without arrays, unless the class has one of its own.
     """
-    cls = seal_quiet_fields(dataclasses.dataclass(frozen=True, eq=False)(cls))
+    cls = seal_quiet_fields(dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls))
+    if cls.__repr__ is object.__repr__:
+        cls.__repr__ = record_text
     fields = dataclasses.fields(cls)  # pyright: ignore[reportArgumentType]
     leaves = tuple(f.name for f in fields if not f.metadata.get("static"))
     sealed = quiet_names(cls)

@@ -219,6 +219,26 @@ def test_requirements_are_passed_failed_or_left_open(reference):
     assert reference.success().value == share
 
 
+def test_results_show_counts_quantiles_and_verdicts_in_at_most_40_lines(reference):
+    shown = str(reference)
+    assert len(shown.splitlines()) <= 40
+    assert f"{len(reference.runs)} runs" in shown.splitlines()[0]
+    assert all(name in shown for name in reference.metric_names[:24])
+    assert f"{reference.quantile(reference.metric_names[0], 0.5).value:.5g}" in shown
+    assert repr(reference) == f"<Results of '{shown.splitlines()[0]}'>"
+    assert "array(" not in shown
+    assert reference._repr_html_().startswith("<pre")
+
+
+def test_a_campaign_shows_what_it_disperses_measures_and_requires():
+    campaign = read_campaign("srms-normal", {"runs": 2}, {})
+    lines = str(campaign).splitlines()
+    assert lines[0].endswith("2 runs, random, 6 dispersions, 4 metrics, 1 requirement")
+    assert any("payload.base.mass" in line for line in lines)
+    assert "requires boom: boom_1 at most 3.5" in lines
+    assert repr(campaign) == f"<{lines[0]}>"
+
+
 def test_worst_runs_and_what_matters(reference):
     worst = reference.worst("speed", 3)
     assert worst[0][1] == reference.metric("speed").max()

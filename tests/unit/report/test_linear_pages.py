@@ -159,3 +159,8 @@ def test_motion_of_the_wrong_size_is_refused(ship, craft, tmp_path):
 def test_an_output_that_the_model_lacks_is_refused_with_the_list(ship, tmp_path):
     with pytest.raises(ff.ModelError, match=r"no output 'gyro'\. Outputs: star tracker"):
         linear_page(ship, tmp_path / "no.html", outputs=["gyro"])
+
+
+def test_a_state_space_has_no_modes_to_show_and_the_message_says_what_has(ship, tmp_path):
+    with pytest.raises(ff.ModelError, match=r"needs M and K, got StateSpace\. Give it what that was made from"):
+        linear_page(ship.state_space, tmp_path / "no.html")

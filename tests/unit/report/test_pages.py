@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import freefloat as ff
+from freefloat.model.shapes import Box, Shape
 from freefloat.report import compare, page
 from freefloat.report.markup import element, text
 from freefloat.report.units import display_unit
@@ -67,3 +69,14 @@ def test_units_that_people_read(unit: str, largest: float, wanted: str, shown: s
 
 def test_a_thousand_channels_stay_below_the_limit(tmp_path: Path) -> None:
     assert page(made_up(2000, 1000), tmp_path / "page.html").stat().st_size < 6e6
+
+
+def test_pictures_that_are_guesses_are_named_beside_the_scene(tmp_path: Path) -> None:
+    plain = ff.Spacecraft.from_base("probe", mass=10.0, inertia=(1.0, 1.0, 1.0))
+    shown = plain.with_shapes("base", Shape(Box((1.0, 1.0, 1.0))))
+    words = {}
+    for name, craft in (("guessed", plain), ("given", shown)):
+        run = ff.simulate(craft, duration=0.2, dt=0.1)
+        words[name] = page(run, tmp_path / f"{name}.html").read_text()
+    assert "because no shapes were given: base." in words["guessed"]
+    assert "no shapes were given" not in words["given"]

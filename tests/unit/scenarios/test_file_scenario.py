@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from freefloat.cli.app import app
 from freefloat.scenarios import ScenarioError, find
+from freefloat.scenarios.runner import simulate_variant
 from freefloat.sim import Run
 from support.own_experiment import MINE
 
@@ -92,3 +93,38 @@ def test_a_build_that_returns_something_else_and_a_missing_file_are_refused(tmp_
         next(iter(find(str(file)).variants().values())).build()
     with pytest.raises(ScenarioError, match="There is no file"):
         find(str(tmp_path / "none.py"))
+
+
+def with_channel(text: str) -> str:
+    """The file of a user whose software has a channel of its own."""
+    channel = (
+        '    def channels(self):\n        return (ff.Channel("swing.error", "Error of the swing", "rad"),)\n\n'
+        '    def observe(self, memory, y, clock, truth):\n        return (y["joints.position"][0],)\n\n'
+    )
+    return text.replace("    def command", f"{channel}    def command")
+
+
+def test_channels_of_ones_own_software_are_plotted_first(tmp_path):
+    (tmp_path / "mine.py").write_text(with_channel(MINE))
+    run = simulate_variant(find(str(tmp_path / "mine.py"))())
+    assert run.description.figures[0].channel == "swing.error"
+    assert "base.roll_pitch_yaw" in [figure.channel for figure in run.description.figures]
+
+
+def test_a_file_chooses_its_plots(tmp_path):
+    (tmp_path / "mine.py").write_text(f'{with_channel(MINE)}\n\nfigures = ("joints.rate", "base.rate")\n')
+    run = simulate_variant(find(str(tmp_path / "mine.py"))())
+    assert [figure.channel for figure in run.description.figures] == ["joints.rate", "base.rate"]
+    (tmp_path / "mine.py").write_text(f"{MINE}\n\nfigures = 3\n")
+    with pytest.raises(ScenarioError, match="figures are names of channels"):
+        find(str(tmp_path / "mine.py"))
+
+
+def test_titles_come_from_the_docstrings(tmp_path):
+    own = MINE.replace("duration: float = 2.0):\n", 'duration: float = 2.0):\n    """Swing it for a while."""\n')
+    (tmp_path / "both.py").write_text(own)
+    (tmp_path / "inner.py").write_text(own[own.index("import jax") :])
+    both, inner = (find(str(tmp_path / name)) for name in ("both.py", "inner.py"))
+    assert (both.title, both.__doc__) == ("A hub of my own that swings its rod", "Swing it for a while.")
+    assert inner.title == "Swing it for a while"
+    assert simulate_variant(inner()).description.summary == "", "the title says it"

@@ -71,10 +71,10 @@ def test_changes_arrive(form: Form, gui: _Gui) -> None:
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
-        ("duration [s]", "-1", "greater than 0"),
+        ("duration [s]", "-1", "must be &gt; 0 s"),
         ("duration [s]", "", "may not be empty"),
         ("dt [s]", "soon", "is not a number"),
-        ("joints_deg [deg]", "1, 2", "required"),
+        ("joints_deg [deg]", "1, 2", "must be given"),
         ("path.length [m]", "<script>alert(1)</script>", "&lt;script&gt;"),
     ],
 )

@@ -14,6 +14,7 @@ from freefloat.control.lqr.regulator import Regulator, solve_checked, split_mode
 from freefloat.control.lqr.state_space import StateSpace
 from freefloat.values.checks import require_all
 from freefloat.values.errors import ModelError
+from freefloat.values.short_text import record_text
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class KalmanFilter:
     covariance: np.ndarray  # of the estimate; sampled: before the measurement
     residual: float
     poles: np.ndarray  # of the estimation error
+
+    __repr__ = record_text  # one line, without arrays
 
 
 def design_kalman(model: Any, process: Any, noise: Any, *, limit: float = LIMIT) -> KalmanFilter:

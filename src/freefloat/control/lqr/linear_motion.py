@@ -10,6 +10,7 @@ import numpy as np
 from freefloat.control.lqr.sampling import sample
 from freefloat.control.lqr.state_space import StateSpace, name_indices
 from freefloat.values.errors import ModelError
+from freefloat.values.short_text import record_text
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,8 @@ class LinearMotion:
     times: np.ndarray  # [s]
     values: np.ndarray  # (samples, outputs)
     outputs: tuple[str, ...]
+
+    __repr__ = record_text  # one line, without arrays
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self.values[:, name_indices("output", self.outputs, (name,))[0]]

@@ -11,6 +11,7 @@ from freefloat.control.lqr.mode_reach import STABLE_DECAY
 from freefloat.control.lqr.refusals import DesignError
 from freefloat.control.lqr.state_space import StateSpace
 from freefloat.values.errors import ModelError
+from freefloat.values.short_text import record_text
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class TruncatedModel:
     singular_values: np.ndarray  # Hankel, of the stable part, descending
     bound: float  # twice the sum of those left out, in units of outputs over inputs
     kept_unstable: int  # states of the part that does not decay: always kept
+
+    __repr__ = record_text  # one line, without arrays
 
 
 def balanced_truncation(model: StateSpace, states: int) -> TruncatedModel:

@@ -15,6 +15,7 @@ from freefloat.control.lqr.second_order import SecondOrderModel
 from freefloat.control.lqr.state_space import StateSpace
 from freefloat.values.checks import require_all
 from freefloat.values.errors import ModelError
+from freefloat.values.short_text import record_text
 
 _ROUNDING = 1e-14  # a residual below is rounding, whose size depends on the machine
 
@@ -31,6 +32,8 @@ class Regulator:
     residual: float  # of the Riccati equation, relative to its terms
     poles: np.ndarray  # of the closed loop
     cross: np.ndarray | None = None  # 2 x'(cross)u in the cost of a sampled loop
+
+    __repr__ = record_text  # one line, without arrays
 
     def cost(self, x0: np.ndarray) -> float:
         """Cost of coming to rest from x0."""

@@ -14,6 +14,7 @@ from scipy import linalg
 
 from freefloat.control.lqr.refusals import DesignError
 from freefloat.control.lqr.state_space import StateSpace
+from freefloat.values.short_text import record_text
 
 RESIDUAL = 1e-9  # largest residual, relative to the sizes of the terms, of a solution that is used
 DECAY = 1e-6  # slowest decay of a loop that counts as stable [1/s]
@@ -30,6 +31,8 @@ class RiccatiSolution:
     residual: float  # relative to the sizes of the terms of the equation
     least: float  # smallest over largest eigenvalue of P in scaled coordinates
     poles: np.ndarray  # of the closed loop
+
+    __repr__ = record_text  # one line, without arrays
 
 
 def solve_riccati(

@@ -16,6 +16,7 @@ from freefloat.control.lqr.refusals import DesignError, require_matrix, require_
 from freefloat.control.lqr.state_space import Scaling, StateSpace, name_indices
 from freefloat.values.checks import require_all, set_fields
 from freefloat.values.errors import ModelError
+from freefloat.values.short_text import record_text
 
 SLOWEST = 1e-2  # displacements of slower modes are scaled as if they had this frequency [rad/s]
 _EQUAL = 1e-6  # frequencies that differ by less, relative, belong to one group
@@ -41,6 +42,8 @@ class SecondOrderModel:
     outputs: tuple[str, ...] = ()
     Cp: Any = None  # (outputs, coordinates)
     Cv: Any = None  # (outputs, rates)
+
+    __repr__ = record_text  # one line, without arrays
 
     def __post_init__(self) -> None:
         n = len(np.atleast_1d(self.M))
@@ -137,6 +140,8 @@ class StructureModes:
     shapes: np.ndarray  # (coordinates, modes)
     components: tuple[str, ...]
     shares: np.ndarray  # (components, modes) of the kinetic energy, each column sums to one
+
+    __repr__ = record_text  # one line, without arrays
 
     @cached_property
     def groups(self) -> tuple[tuple[int, ...], ...]:

@@ -13,6 +13,7 @@ from scipy import linalg
 from freefloat.control.lqr.refusals import require_matrix, require_names
 from freefloat.values.checks import require_all, set_fields
 from freefloat.values.errors import ModelError
+from freefloat.values.short_text import names_line, record_text
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class Scaling:
 
     T: np.ndarray
     T_inverse: np.ndarray
+
+    __repr__ = record_text  # one line, without arrays
 
     @property
     def dual(self) -> Scaling:
@@ -103,10 +106,14 @@ class StateSpace:
             outputs=tuple(self.outputs[k] for k in rows),
         )
 
+    def __repr__(self) -> str:
+        return f"<{str(self).partition(chr(10))[0]}>"
+
     def __str__(self) -> str:
         kind = "continuous" if self.period is None else f"sampled every {self.period:g} s"
         sizes = f"{len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs"
-        return f"Linear model, {kind}: {sizes}"
+        listed = zip(("state", "input", "output"), (self.states, self.inputs, self.outputs), strict=True)
+        return "\n".join((f"Linear model, {kind}: {sizes}", *(names_line(*names) for names in listed)))
 
 
 def name_indices(kind: str, known: Sequence[str], names: Sequence[str] | None) -> list[int]:

@@ -93,7 +93,10 @@ def _sensor_health(evidence: Evidence, assignment: RobotAssignment) -> Criterion
     )  # fmt: skip
     wrench = evidence.log[f"{assignment.robot}.wrench"]
     if evidence.rehearsal.contact is not None and not np.any(wrench):
-        return question.not_judged("it has said nothing but zero, though a contact is expected")
+        return question.not_judged(
+            "it has said nothing but zero, though a contact is expected; an ideal facility measures "
+            "none, so that it never gets a go: rehearse in a virtual or a real one"
+        )
     same = np.concatenate([[False], np.all(wrench[1:] == wrench[:-1], axis=1)]) & np.any(wrench != 0.0, axis=1)
     longest, now = 0, 0
     for repeated in same:

@@ -87,6 +87,9 @@ class RunAccuracy:
             raise KeyError(f"There is no accuracy of '{channel}'. {known}")
         return self.channels[channel]
 
+    def __repr__(self) -> str:
+        return f"<RunAccuracy: {self.in_short() or self.reason}>"
+
     def __str__(self) -> str:
         return "\n".join(self.lines())
 

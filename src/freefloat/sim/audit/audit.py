@@ -24,6 +24,7 @@ from freefloat.sim.audit.balances import (
     imbalances,
 )
 from freefloat.values.judgement import Judgement
+from freefloat.values.short_text import pre_block
 
 if TYPE_CHECKING:
     from freefloat.values.labelled import LabelledArrays
@@ -44,6 +45,7 @@ DRIFT = 1e-6
 # to 1e-8 of what it turns over.
 _LOCATED = 1e-8
 _WIDE = 42  # characters for the name of a quantity
+_MOST_PRINTED = 32  # entries of a printed table
 _QUATERNION = 1e-12  # its length is corrected at every step, so only rounding is left
 
 
@@ -135,10 +137,34 @@ class Audit:
         """The balances that do not hold."""
         return tuple(entry for entry in self.entries if not entry.holds)
 
+    @property
+    def in_short(self) -> str:
+        """How many balances hold, and which do not, in one line."""
+        broken = ", ".join(entry.name for entry in self.violations[:4])
+        if more := len(self.violations) - 4:
+            broken += f" and {more} more" * (more > 0)
+        held = len(self.entries) - len(self.violations)
+        return f"{held} of {len(self.entries)} balances hold{f'; VIOLATED: {broken}' * bool(broken)}"
+
+    def __repr__(self) -> str:
+        return f"<Audit: {self.in_short}>"
+
+    def _repr_html_(self) -> str:
+        """The table, for notebooks."""
+        return pre_block(str(self).splitlines())
+
     def __str__(self) -> str:
         wide = max([_WIDE, *(len(entry.name) for entry in self.entries)])
-        lines = [*(entry.line(wide) for entry in self.entries), f"tolerance: {self.reason}"]
+        lines = [*(entry.line(wide) for entry in self._printed_entries()), f"tolerance: {self.reason}"]
+        if hidden := len(self.entries) - len(self._printed_entries()):
+            lines.insert(-1, f"and {hidden} balances more: {self.in_short}")
         return "\n".join(lines + [f"warning: {text}" for text in self.warnings])
+
+    def _printed_entries(self) -> tuple[AuditEntry, ...]:
+        """The entries in a printed table: all of them, or, of very many, first those that do not hold."""
+        if len(self.entries) <= _MOST_PRINTED:
+            return self.entries
+        return tuple(sorted(self.entries, key=lambda entry: entry.holds)[:_MOST_PRINTED])
 
     def as_dict(self) -> dict[str, Any]:
         """The audit as plain data for files; numbers that are not finite become None, which JSON can hold."""

@@ -13,7 +13,7 @@ class RecordTooLarge(ValueError):
         self.words = f"The run would record {in_words(self.size)}: {instants} instants of {numbers} numbers"
         super().__init__(
             f"{self.words}, more than {in_words(most)}. Record less often (record_dt), run for a shorter time, or ask "
-            f"for it: most_bytes={1.1 * self.size:.2g} (freefloat run --most-gb {1.1e-9 * self.size:.2g})."
+            f"for it: most_bytes={1.1 * self.size:.2g} (freefloat run --max-gb {1.1e-9 * self.size:.2g})."
         )
 
 

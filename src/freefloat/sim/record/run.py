@@ -16,6 +16,7 @@ from freefloat.sim.record.run_file import read_run, write_claims, write_run
 from freefloat.sim.record.saved_state import SavedState
 from freefloat.values.labelled import LabelledArrays
 from freefloat.values.labelled_array import LabelledArray
+from freefloat.values.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,6 +54,18 @@ class Run:
         accuracy = f"; {text}" if (text := self.accuracy.in_short()) else ""
         return f"<Run '{name}': {self.verdict}, {size}{events}{held}{accuracy}>"
 
+    def _repr_html_(self) -> str:
+        """The page of the run, for notebooks."""
+        import freefloat
+
+        return freefloat.report.run_html(self)
+
+    def plot(self, *channels: str) -> Any:
+        """Plot channels over time, `run.plot("hand.position")`, or the usual ones: a `report.ChannelPlot`."""
+        import freefloat
+
+        return freefloat.report.plot_channels(self, channels)
+
     def __getitem__(self, channel: str) -> LabelledArray:
         self._require(channel)
         found = self.recorded[channel]
@@ -65,7 +78,8 @@ class Run:
 
     def _require(self, channel: str) -> None:
         if channel not in self.recorded:
-            raise KeyError(f"The run has no channel '{channel}'. Channels: {', '.join(self.channels)}.")
+            meant = did_you_mean(channel, self.channels)
+            raise KeyError(f"The run has no channel '{channel}'.{meant} Channels: {', '.join(self.channels)}.")
 
     @cached_property
     def data(self) -> xarray.Dataset:

@@ -23,7 +23,7 @@ def test_the_estimate_is_what_is_written(tmp_path: Path) -> None:
 
 
 def test_a_run_of_many_gigabytes_is_refused_at_once_with_what_to_do() -> None:
-    with pytest.raises(RecordTooLarge, match=r"GB: 100000001 instants .* --most-gb"):
+    with pytest.raises(RecordTooLarge, match=r"GB: 100000001 instants .* --max-gb"):
         ff.simulate(HUB, duration=1e6, record_dt=0.01)
 
 

@@ -1,0 +1,60 @@
+"""One-line texts of values, and names that a user probably meant."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from freefloat.values.short_text import cut, names_line, number_text, record_text, short_text
+from freefloat.values.suggestions import close_names, did_you_mean
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.1 + 0.2, "0.3"),
+        (np.float64(2.5), "2.5"),
+        (np.zeros(3), "(0, 0, 0)"),
+        (np.zeros((2, 50)), "<2x50 numbers>"),
+        (np.array(4), "4"),
+        ({"a": 1.0}, "{a: 1}"),
+        (tuple(range(9)), "(0, 1, 2, … 9 in all)"),
+        (len, "len"),
+        (dict, "dict"),
+        ("x" * 200, cut(repr("x" * 200), 120)),
+    ],
+)
+def test_values_take_one_line(value, text):
+    assert short_text(value) == text
+
+
+def test_fields_at_their_defaults_are_left_out():
+    @dataclasses.dataclass
+    class Gain:
+        name: str
+        value: float = 1.0
+        axis: tuple = (0, 0, 1)
+
+    assert record_text(Gain("pitch")) == "Gain(name='pitch')"
+    assert record_text(Gain("pitch", 2.0, (1, 0, 0))) == "Gain(name='pitch', value=2, axis=(1, 0, 0))"
+    assert number_text("free") == "'free'", "what is no number is shown as it is"
+
+
+def test_many_names_are_counted():
+    assert names_line("state", "abc", 2) == "3 states: a, b, …"
+    assert names_line("input", ()) == "0 inputs"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [("rol_pitch_yaw", "base.roll_pitch_yaw"), ("pilot.way", "servicer.pilot.way"), ("4hz", "sampled-4hz")],
+)
+def test_names_with_another_prefix_or_a_wrong_letter_are_found(wrong, right):
+    assert right in close_names(wrong, ["base.roll_pitch_yaw", "servicer.pilot.way", "sampled-4hz", "hand.force"])
+
+
+def test_nothing_is_suggested_where_nothing_is_like_it():
+    assert did_you_mean("qqqq", ["hand", "base"]) == ""
+    assert did_you_mean(3, ["hand"]) == ""
+    assert did_you_mean("Hand", ["hand", "base"]) == " Did you mean 'hand'?"
+    assert did_you_mean("han", ["hand", "hans"]) == " Did you mean 'hans' or 'hand'?"
