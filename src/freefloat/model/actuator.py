@@ -59,8 +59,7 @@ class PortCommands:
 
     def __getitem__(self, port: str) -> Vector:
         """Numbers of a port, one for each of its parts; zero where nobody commands."""
-        parts, numbers = self._commanded[port]
-        every = self._ports[port].parts
+        every, parts, numbers = self.port(port).parts, *self._commanded[port]
         if parts == every:
             return jnp.asarray(numbers, float)
         places = np.array([every.index(part) for part in parts], dtype=int)
@@ -73,6 +72,8 @@ class PortCommands:
 
     def port(self, name: str) -> CommandPort:
         """One of the ports, by its name."""
+        if name not in self._ports:
+            raise SoftwareError(f"The actuator accepts no port '{name}'. Its ports: {', '.join(self._ports)}.")
         return self._ports[name]
 
     @property

@@ -187,6 +187,7 @@ def test_an_input_and_software_may_not_prescribe_one_joint():
         ({"begin": lambda self, craft: jnp.zeros(1), "actuate": lambda self, truth, memory, u, clock: jnp.zeros(2)},
          "Wrong.actuate changes its memory"),
         ({"force": lambda self, truth: 0.0}, "Wrong.force must take (self, truth, memory, u, clock)"),
+        ({"force": lambda self, truth, memory, u, clock: u["wrnog"]}, "accepts no port 'wrnog'. Its ports: wrong."),
         ({"channels": lambda self, craft: ()}, "Wrong needs both `channels` and `observe`"),
         ({"actuate": lambda self, truth, memory, u, clock: 1.0 if u["wrong"][0] > 0 else 2.0,
           "begin": lambda self, craft: jnp.zeros(())}, "Use jnp.where in place of if"),
