@@ -71,7 +71,7 @@ def commanded_switches(here: PortBus) -> SwitchFlags:
 
 
 def _switches_of_actuators(actuation: Actuation) -> list[Switches]:
-    return [actuator.switches(u, actuation.clock) for actuator, _, u in actuation.actuators() if is_switch(actuator)]
+    return [actuator.switches(u, actuation.clock) for actuator, _, u in actuation.actuators(is_switch)]
 
 
 def _with_flags(flags: Numeric, known: Sequence[Any], asked: Mapping[Any, Numeric]) -> Numeric:

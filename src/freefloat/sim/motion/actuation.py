@@ -40,13 +40,16 @@ class Actuation:
         """True states, with which wheels are full as it is held in this part of the step."""
         return dataclasses.replace(self._here.truth(self._c), full_wheels=self._full_wheels)
 
-    def actuators(self, *, standard: bool | None = None) -> Iterator[ActuatorCommands]:
-        """Every actuator with its memory and its commands; standard ones only where somebody commands them.
+    def actuators(
+        self, which: Callable[[Actuator], bool], *, standard: bool | None = None
+    ) -> Iterator[ActuatorCommands]:
+        """The actuators of a kind, each with its memory and commands; standard ones only if somebody commands them.
 
-        `standard`: only those that every spacecraft has, or only the others.
+        Of the others no software is asked for commands. `standard`: only those that every spacecraft has, or only the
+        ones that were given.
         """
         for number, actuator in self._system.actuators_of(self._c):
-            if standard is None or standard == (number is None):
+            if (standard is None or standard == (number is None)) and which(actuator):
                 u = self.commands_for(actuator)
                 if number is not None or u.any_commanded:
                     yield actuator, self._memory(number), u
@@ -107,9 +110,8 @@ class Actuation:
             if system.acts_on(effect, self._c):
                 with checked_call(effect, "force"):
                     total = total + require_force(craft, effect, effect.force(craft, state, clock))
-        for given in self.actuators():
-            if has_force(given[0]):
-                total = total + self.force_of(*given)
+        for given in self.actuators(has_force):
+            total = total + self.force_of(*given)
         for port in system.ports:
             number, rest = system.world.locate(port, self._c)
             if number == self._c and port.endswith(".wrench") and "command." not in rest:
@@ -120,8 +122,8 @@ class Actuation:
     def joint_torques(self) -> Vector:
         """Generalised force of the actuators that drive joints, alone."""
         total, joints = jnp.zeros(self._craft.layout.nv), set(self._craft.layout.moving_joints)
-        for actuator, memory, u in self.actuators():
-            if has_force(actuator) and any(joints & set(port.drives) for port in u.ports):
+        for actuator, memory, u in self.actuators(has_force):
+            if any(joints & set(port.drives) for port in u.ports):
                 total = total + self.force_of(actuator, memory, u)
         return total
 
@@ -137,7 +139,7 @@ class Actuation:
 
     def wheel_torque(self, wheel: str) -> Scalar:
         """Commanded torque of a wheel, before limits [N m]."""
-        found = [torque for _, _, u in self.actuators() for torque in u.numbers_for(wheel)]
+        found = [torque for _, _, u in self.actuators(has_force) for torque in u.numbers_for(wheel)]
         return sum(found, start=jnp.zeros(()))
 
     def _full_wheels(self, wheels: tuple[str, ...]) -> Vector:
@@ -154,6 +156,12 @@ class Actuation:
 def has_force(actuator: Actuator) -> bool:
     """Whether an actuator pushes; if not, it prescribes rates, latches or brakes."""
     return type(sound_part(actuator)).force is not Actuator.force
+
+
+def has_channels(actuator: Actuator) -> bool:
+    """Whether an actuator adds channels to a run."""
+    kind = type(sound_part(actuator))
+    return kind.channels is not Actuator.channels or kind.channel_values is not Actuator.channel_values
 
 
 def _lately_full(here: PortBus) -> Vector | None:

@@ -147,8 +147,8 @@ class ForcesBefore:
         states = tuple(now.state for now in self._now)
         here = PortBus(system, self._state, states, self._inputs, self._clock.t, self._last.number)
         actuation = Actuation(here, c, self._last.t)
-        for actuator, memory, u in actuation.actuators():
-            frames = actuator.pushed_frames(craft, u.parts_by_port) if has_force(actuator) else ()
+        for actuator, memory, u in actuation.actuators(has_force):
+            frames = actuator.pushed_frames(craft, u.parts_by_port)
             if _push_inside(sound_part(actuator), frames, craft, bodies):
                 total = total + actuation.force_of(actuator, memory, u)[:6]
         return total

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from freefloat.model import Clock
 from freefloat.model.failure import sound_part
-from freefloat.sim.motion.actuation import Actuation, ActuatorCommands
+from freefloat.sim.motion.actuation import Actuation, has_channels
 from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.system.software_checks import checked_call, require_observed
 from freefloat.values.arrays import Numeric, Scalar
@@ -26,14 +26,13 @@ def part_channels(here: PortBus, c: int, ticked: Scalar) -> Iterator[ChannelValu
             with checked_call(effect, "observe"):
                 yield from require_observed(effect, effect.channels(craft), effect.observe(craft, state, clock))
     actuation = Actuation(here, c, ticked)
-    given, standard = actuation.actuators(standard=False), actuation.actuators(standard=True)
-    yield from _actuator_channels(actuation, given)
+    yield from _actuator_channels(actuation, standard=False)
     failed: dict[Channel, Any] = {}
     for failure in system.failures:
         if system.craft_index(failure) == c:  # two failures of one part share a channel
             failed[failure.channel()] = failed.get(failure.channel(), False) | failure.present(ticked)
     yield from ((channel, 1.0 * present) for channel, present in failed.items())
-    yield from _actuator_channels(actuation, standard)
+    yield from _actuator_channels(actuation, standard=True)
     for k, wires in enumerate(system.wiring.software):
         if wires.craft == c:
             yield from _software(here, k)
@@ -50,8 +49,8 @@ def _software(here: PortBus, k: int) -> list[ChannelValue]:
         return require_observed(software, channels, software.observe(memory, y, here.clock(k), truth))
 
 
-def _actuator_channels(actuation: Actuation, some: Iterable[ActuatorCommands]) -> Iterator[ChannelValue]:
-    for actuator, memory, u in some:
+def _actuator_channels(actuation: Actuation, *, standard: bool) -> Iterator[ChannelValue]:
+    for actuator, memory, u in actuation.actuators(has_channels, standard=standard):
         sound = sound_part(actuator)
         with checked_call(sound, "observe"):
             found = actuator.channel_values(actuation.truth, memory, u, actuation.clock)
