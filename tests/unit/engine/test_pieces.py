@@ -18,6 +18,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax._src.literals import TypedNdArray
 from test_replay import LOOPS, long_way, made
 
 import freefloat as ff
@@ -26,6 +27,7 @@ from freefloat.engine.graph import Builder
 from freefloat.engine.graph.piece import Piece
 from freefloat.engine.graph.replay import replay
 from freefloat.engine.jaxprs import piece_keys, pieces
+from freefloat.engine.jaxprs.piece_making import own_copy
 from freefloat.engine.runtime import bundles, cache, lookup
 from freefloat.values import quiet_fields
 from freefloat.values.compiling import compiled_on_call
@@ -524,3 +526,13 @@ def test_a_negative_control_what_the_key_leaves_out_is_mixed_up(monkeypatch):
     program = lambda a: engine.compile(lambda x: piece(jnp.stack([x, a]), 2.0), 3.0)(3.0)  # noqa: E731
     assert program(jnp.asarray(0.0)) == 6.0
     assert program(jnp.asarray(1.0)) == 6.0  # 6 1/3 would be right
+
+
+def test_constant_arrays_of_jax_s_own_kind_can_be_kept() -> None:
+    """Kept as they are they came back without their type, and the next product with one failed."""
+    constant = TypedNdArray(np.eye(2))
+    with pytest.raises(AttributeError):  # negative control
+        _ = pickle.loads(pickle.dumps(constant)).T
+    kept = pickle.loads(pickle.dumps(own_copy(constant)))
+    assert type(kept) is np.ndarray
+    np.testing.assert_array_equal(kept.T @ np.ones(2), [1.0, 1.0])

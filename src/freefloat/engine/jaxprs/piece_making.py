@@ -141,8 +141,11 @@ def _stored_piece(out: Any, trace: NodeTrace, ins: list[Node]) -> StoredPiece | 
 
 
 def own_copy(x: Any) -> Any:
-    """Copy an array, so that no other code can write to it; other values are returned unchanged."""
-    return x.copy() if type(x) is np.ndarray else x
+    """Copy an array, so that no other code can write to it; other values are returned unchanged.
+
+    An array of a subclass becomes a plain one: JAX's own cannot be used after they have been kept on disk.
+    """
+    return np.array(x, subok=False) if isinstance(x, np.ndarray) else x
 
 
 def _is_plain(x: Any) -> bool:
