@@ -10,12 +10,10 @@ from freefloat.dynamics import composite_inertia, inertial_frame_pose
 from freefloat.hil.delay import estimate_delay
 from freefloat.hil.delayed_contact import DelayMargin, delay_margin
 from freefloat.hil.judging.evidence import NOTHING_FELT, Evidence, Question
-from freefloat.hil.record.facts import expected_margin
+from freefloat.hil.record.facts import expected_margin, observed_delay, whole_delay
 from freefloat.hil.rehearsal import Rehearsal, RobotAssignment
 from freefloat.model import Spacecraft, State
 from freefloat.values.verdicts import Criterion
-
-_SEEN = 1e-4  # [m]; from less motion no delay can be estimated
 
 
 def delay(evidence: Evidence) -> Iterator[Criterion]:
@@ -87,19 +85,6 @@ def _arm_delay(evidence: Evidence, assignment: RobotAssignment) -> float:
 
 def delay_left(evidence: Evidence) -> tuple[float, str]:
     """Largest delay [s] of a robot that is not compensated, and text of how it is known."""
-    observed = {assignment.robot: _observed_delay(evidence, assignment) for assignment in evidence.assignments}
-    observed = {robot: value for robot, value in observed.items() if np.isfinite(value)}
-    stated = float(evidence.log.about.get("stated_delay", 0.0))
-    if not observed:
-        return max(stated - evidence.delay, 0.0), "as the facility states it, the robots hardly move"
-    slowest = max(observed, key=lambda robot: observed[robot])
-    return max(observed[slowest] - evidence.delay, 0.0), f"observed on robot '{slowest}'"
-
-
-def _observed_delay(evidence: Evidence, assignment: RobotAssignment) -> float:
-    """Shift between commanded and measured positions of the whole run [s]; NaN where there is too little motion."""
-    p = [evidence.log[f"{assignment.robot}.{which}.position"] for which in ("commanded", "measured")]
-    sound = np.isfinite(p[1]).all(axis=1)
-    if np.max(np.ptp(p[0][sound], axis=0), initial=0.0) < _SEEN:
-        return float("nan")
-    return estimate_delay(evidence.times[sound], p[0][sound], p[1][sound])
+    observed = {assignment.robot: observed_delay(evidence.log, assignment.robot) for assignment in evidence.assignments}
+    whole, how = whole_delay(evidence.log, observed)
+    return max(whole - evidence.delay, 0.0), how
