@@ -84,7 +84,7 @@ class CellModel:
             return 0.0
         turned = Polynomial([0.0, 1j])
         on_axis = [polynomial(turned) for polynomial in (P, Q)]
-        sizes = [one * Polynomial(one.coef.conj()) for one in on_axis]
+        sizes = [value * Polynomial(value.coef.conj()) for value in on_axis]
         crossings = [w.real for w in (sizes[0] - sizes[1]).roots() if w.real > 0.0 and abs(w.imag) < 1e-7 * abs(w)]
         delays = [float(np.angle(-Q(1j * w) / P(1j * w))) % (2.0 * np.pi) / w for w in crossings]
         return min(delays, default=np.inf)
