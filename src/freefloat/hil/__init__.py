@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from freefloat.hil.delay import DelayCompensation, estimate_delay, measure_delay
 from freefloat.hil.delayed_contact import DelayMargin, ExpectedContact, critical_delay, delay_margin, restitution
+from freefloat.hil.expected_vibration import ExpectedVibration
 from freefloat.hil.facility import ArmCommand, Facility, FacilityReading, MotionCommand, RobotDescription, RobotReading
 from freefloat.hil.grasp import Grasp
 from freefloat.hil.limits import Limits
@@ -19,6 +20,7 @@ __all__ = [
     "DelayCompensation",
     "DelayMargin",
     "ExpectedContact",
+    "ExpectedVibration",
     "Facility",
     "FacilityReading",
     "Grasp",

@@ -8,6 +8,7 @@ from typing import Literal
 
 from freefloat.hil.delay import DelayCompensation
 from freefloat.hil.delayed_contact import ExpectedContact
+from freefloat.hil.expected_vibration import ExpectedVibration
 from freefloat.hil.facility import Facility, RobotDescription
 from freefloat.hil.grasp import Grasp, experiment_in_facility
 from freefloat.hil.limits import Limits
@@ -59,6 +60,7 @@ class Rehearsal:
         None  # the expected contact, for which the effect of the delay is computed beforehand
     )
     grasps: tuple[Grasp, ...] = ()  # connections of the world that grippers hold
+    vibration: ExpectedVibration | None = None  # what vibrates on a robot for the whole run, with the loop it closes
 
     def __post_init__(self) -> None:
         if not isinstance(self.experiment, Experiment):
@@ -74,6 +76,8 @@ class Rehearsal:
         for number, assignment in enumerate(self.carried):
             self._require_assignment(assignment, self.carried[:number])
         self.craft_number(self.nominal or self.carried[0].craft)
+        if self.vibration is not None and self.vibration.robot not in [robot.robot for robot in self.carried]:
+            raise ModelError(f"The vibration is on robot '{self.vibration.robot}', which carries nothing.")
         object.__setattr__(self, "grasps", tuple(self.grasps))
         names = self.experiment.world.names
         for grasp in self.grasps:

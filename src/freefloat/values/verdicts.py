@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import math
@@ -14,6 +15,7 @@ from freefloat.values.judgement import Judgement
 Decision = Literal["go", "no-go", "not judged"]
 
 GO, NO_GO, NOT_JUDGED = "go", "no-go", "not judged"
+COVERAGE = 2.0  # standard deviations by which a value must keep to its limit, where its uncertainty is known
 CODE = "code"  # what the hash of the package's own source is called
 
 
@@ -28,6 +30,17 @@ class Criterion(Judgement):
     reason: str
     required: bool = True
     limit_from: str = ""  # who set the limit
+    uncertainty: float | None = None  # standard deviation of the value, in its unit; None: not known
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the value keeps to the limit also when it is off by two standard deviations; None without a value."""
+        if self.value is None or not self.uncertainty:
+            return super().holds
+        upwards = 1.0 if self.relation in ("at most", "below") else -1.0
+        return dataclasses.replace(
+            self, value=self.value + upwards * COVERAGE * self.uncertainty, uncertainty=None
+        ).holds
 
     @property
     def decision(self) -> Decision:
@@ -49,8 +62,11 @@ class Criterion(Judgement):
 
     @property
     def value_text(self) -> str:
-        """The value in words; a dash where there is none."""
-        return "–" if self.value is None else self.with_unit(f"{self.value:.4g}")
+        """The value in words, with two standard deviations where they are known; a dash where there is none."""
+        if self.value is None:
+            return "–"
+        known = f" ± {COVERAGE * self.uncertainty:.2g}" if self.uncertainty else ""
+        return self.with_unit(f"{self.value:.4g}{known}")
 
 
 @dataclass(frozen=True)
@@ -157,5 +173,5 @@ def digest_of(data: Any) -> str:
 
 def _criterion_from_dict(row: Mapping[str, Any]) -> Criterion:
     own = {name: row[name] for name in ("name", "meaning", "relation", "unit", "reason", "required", "limit_from")}
-    value = row["value"]
-    return Criterion(**own, limit=float(row["limit"]), value=None if value is None else float(value))
+    value, uncertainty = (None if row.get(name) is None else float(row[name]) for name in ("value", "uncertainty"))
+    return Criterion(**own, limit=float(row["limit"]), value=value, uncertainty=uncertainty)

@@ -21,6 +21,12 @@ _UNITS = {
     "simulation_angle": "rad",
     "simulation_impulse": "",
     "delay": "",
+    "damping_left": "",
+    "damping_error": "",
+    "growth": "",
+    "sensor_gain": "",
+    "sensor_turn": "rad",
+    "wrench_delay": "s",
     "energy_taken": "",
     "energy_given": "",
     "sensor_force": "N",
@@ -30,6 +36,8 @@ _UNITS = {
     "inertia": "",
     "lateness": "",
 }
+
+NEVER_EXCUSED = ("delay left", "damping left in the loop", "damping against the loop model", "growth of the force")
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,12 @@ class Acceptance:
     simulation_angle: float = 0.02  # [rad]
     simulation_impulse: float = 0.2  # of the largest simulated impulse of the contact
     delay: float = 0.8  # of the critical delay of the expected contact, at most left
+    damping_left: float = 0.1  # of the damping that a vibration has with a perfect robot, at least seen
+    damping_error: float = 0.1  # of that damping, by which the damping seen may differ from the one predicted
+    growth: float = 1.25  # of a swinging force: its last swing over its first
+    sensor_gain: float = 0.05  # by which the gain of a wrist sensor may differ from one
+    sensor_turn: float = 0.02  # [rad] by which its axes may be turned
+    wrench_delay: float = 4e-3  # [s] by which the measured wrench may be late or early
     energy_taken: float = 0.2  # of the energy in the contact, that the passivity controller may take out
     energy_given: float = 0.05  # of the energy in the contact, that the delay may have given
     sensor_force: float = 2.0  # [N], accuracy of the wrist sensors, bias included
@@ -64,6 +78,11 @@ class Acceptance:
         if not isinstance(self.excused, Mapping) or not all(self.excused.values()):
             raise ModelError(
                 "Acceptance.excused maps the name of a criterion to the reason why it need not be answered."
+            )
+        if unstable := [name for name in self.excused if name in NEVER_EXCUSED]:
+            raise ModelError(
+                f"Acceptance.excused names '{unstable[0]}': stability is never excused. State what is in the loop: "
+                "Rehearsal(contact=ExpectedContact(...)) or Rehearsal(vibration=ExpectedVibration(...))."
             )
 
     def limit_from(self, name: str) -> str:

@@ -21,6 +21,8 @@ def delay(evidence: Evidence) -> Iterator[Criterion]:
 
     Robots carry whole spacecraft, so theirs is judged with the joints of arms held; an arm moves by its own drives.
     """
+    if evidence.rehearsal.vibration is not None:  # its delay is judged at the frequency of the vibration
+        return
     arms = [assignment for assignment in evidence.assignments if assignment.arm]
     questions = [
         Question.of(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from freefloat.hil.judging.evidence import Evidence, Question
+from freefloat.hil.judging.evidence import Evidence, Question, from_table_unit
 from freefloat.hil.rehearsal import RobotAssignment
 from freefloat.spatial import angular, linear
 from freefloat.values.claims import KINDS
@@ -156,5 +156,7 @@ def claims(evidence: Evidence) -> Iterator[Criterion]:
         else:
             found = f"{claim.with_unit(f'{claim.value:.4g}')} in the rehearsal."
             yield question.judge_value(
-                value, found, "The mission does not do in the cell what it must: look at its software."
+                from_table_unit(value, claim.unit),
+                found,
+                "The mission does not do in the cell what it must: look at its software.",
             )

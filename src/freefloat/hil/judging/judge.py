@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from freefloat.hil.judging import contact, delays, dynamics, health, motion
+from freefloat.hil.judging import contact, delays, dynamics, health, motion, stability
 from freefloat.hil.judging import workspace as room
 from freefloat.hil.judging.evidence import Evidence, MissingEvidence
 from freefloat.values.verdicts import Criterion, Signature, Verdict
@@ -20,6 +20,8 @@ _JUDGES: tuple[tuple[str, Judge], ...] = (
     ("ran to its end", room.completion),
     ("dynamics", dynamics.dynamics),
     ("delay left", delays.delay),
+    ("vibration", stability.vibration),
+    ("growth of the force", stability.growth),
     ("robots", room.robots),
     ("sensors", health.sensors),
     ("deadlines", health.deadlines),

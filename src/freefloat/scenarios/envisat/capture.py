@@ -228,7 +228,7 @@ class EnvisatCapture(RehearsedScenario):
             given_by=f"scenario {self.name}",
         )
 
-    def mission_claims(self, run: Run) -> list[Claim]:
+    def mission_claims(self, run: Run, simulated: Run) -> list[Claim]:
         """Claims about phases, rates before the grasp and rest after it, from the encoders."""
         from freefloat.scenarios.envisat.capture_claims import mission_claims
 

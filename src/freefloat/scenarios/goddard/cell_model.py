@@ -51,7 +51,11 @@ class CellModel:
 
     def characteristic(self, s: complex) -> complex:
         """Characteristic function of the loop, zero at its poles."""
-        return 1.0 + self.robot(s) * self.reaction(s) / self.hub
+        return 1.0 + self.open_loop(s, self.robot(s))
+
+    def open_loop(self, s: complex, robot: complex) -> complex:
+        """Transfer around the loop at s, with a robot's own transfer there; minus one at a pole."""
+        return robot * self.reaction(s) / self.hub
 
     def first_mode(self) -> complex:
         """Pole of the lowest vibration [rad/s]: the one that it becomes when the delay grows from zero."""
