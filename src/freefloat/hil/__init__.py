@@ -13,6 +13,7 @@ from freefloat.hil.record.log import Log, read_log
 from freefloat.hil.record.replay import run_of_log
 from freefloat.hil.rehearsal import Rehearsal, RobotAssignment
 from freefloat.hil.rehearse import rehearse
+from freefloat.hil.sensor_checks import SensorCheck
 from freefloat.renamed import renamed_names
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "RobotAssignment",
     "RobotDescription",
     "RobotReading",
+    "SensorCheck",
     "critical_delay",
     "delay_margin",
     "estimate_delay",

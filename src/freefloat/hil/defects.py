@@ -52,12 +52,15 @@ class DefectiveFacility(Facility):
         self._offset = np.asarray(defects.pose.p), np.asarray(defects.pose.quaternion)
         self._queue: deque[np.ndarray] = deque()
         self._count, self._last = 0, np.zeros(6)
+        self._tare = np.zeros(6)
 
     def start(self, commands: Mapping[str, MotionCommand]) -> FacilityReading:
         """Start the facility; its sensors are tared before the defects act."""
         self._queue.clear()
         self._count, self._last = 0, np.zeros(6)
-        return self._with_defects(self._inner.start(commands))
+        reading = self._inner.start(commands)
+        self._tare = self._weights()
+        return self._with_defects(reading)
 
     def exchange(self, commands: Mapping[str, MotionCommand]) -> FacilityReading:
         """Run one cycle, and report it with the defects."""
@@ -75,15 +78,28 @@ class DefectiveFacility(Facility):
         """Description of the facility itself: nobody knows of its defects."""
         return self._inner.description()
 
+    def tool_weight(self, robot: str) -> np.ndarray | None:
+        """Weight of a robot's tool as the facility knows it."""
+        return self._inner.tool_weight(robot)
+
+    def push(self, robot: str, wrench: np.ndarray) -> bool:
+        """Push on a robot's tool."""
+        return self._inner.push(robot, wrench)
+
+    def _weights(self) -> np.ndarray:
+        known = self._inner.tool_weight(self._robot)
+        return np.zeros(6) if known is None else np.asarray(known)
+
     def _with_defects(self, reading: FacilityReading) -> FacilityReading:
         own = reading.robots[self._robot]
         return replace(reading, robots={**reading.robots, self._robot: self._falsified(own)})
 
     def _falsified(self, own: RobotReading) -> RobotReading:
-        force, torque = (self._turn @ np.asarray(part(own.wrench)) for part in (linear, angular))
-        wrench = self.defects.gain * np.concatenate([force, torque]) + np.concatenate(
-            [np.asarray(self.defects.force_bias, float), np.asarray(self.defects.torque_bias, float)]
-        )
+        # What the sensor bears changes since its tare by the weight too, which the facility takes off as it is.
+        weight = self._weights() - self._tare
+        force, torque = (self._turn @ np.asarray(part(own.wrench + weight)) for part in (linear, angular))
+        bias = np.concatenate([np.asarray(x, float) for x in (self.defects.force_bias, self.defects.torque_bias)])
+        wrench = self.defects.gain * np.concatenate([force, torque]) - weight + bias
         self._queue.append(wrench)
         while len(self._queue) > self.defects.late + 1:
             self._queue.popleft()

@@ -121,6 +121,22 @@ class Facility(ABC):
         """Release connections and memory."""
         return
 
+    # ---- for the check of its wrist sensors before a run, where the facility has what it needs
+
+    def tool_weight(self, robot: str) -> np.ndarray | None:
+        """Known weight of a robot's tool as it is now (6,) [N, N m], at W in W axes; None where it is not known.
+
+        It is the wrench that readings have taken off.
+        """
+        return None
+
+    def push(self, robot: str, wrench: np.ndarray) -> bool:
+        """Push on a robot's tool with a known wrench at W in W axes (6,) [N, N m] until the next call; zero ends it.
+
+        Returns False where the facility cannot. A person may hang up a weight meanwhile: block until it hangs still.
+        """
+        return False
+
     # ---- for pages: shapes and poses, where the facility has them
 
     def parts(self) -> Sequence[CellPart]:

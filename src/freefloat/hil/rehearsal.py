@@ -13,6 +13,7 @@ from freefloat.hil.facility import Facility, RobotDescription
 from freefloat.hil.grasp import Grasp, experiment_in_facility
 from freefloat.hil.limits import Limits
 from freefloat.hil.passivity import Passivity
+from freefloat.hil.sensor_checks import SensorCheck
 from freefloat.sim.experiment import Experiment, require_choice
 from freefloat.spatial.poses import Pose
 from freefloat.values.errors import ModelError
@@ -60,6 +61,7 @@ class Rehearsal:
         None  # the expected contact, for which the effect of the delay is computed beforehand
     )
     grasps: tuple[Grasp, ...] = ()  # connections of the world that grippers hold
+    sensor_check: SensorCheck | None = None  # of the wrist sensors before the run, by weighing and a known push
     vibration: ExpectedVibration | None = None  # what vibrates on a robot for the whole run, with the loop it closes
 
     def __post_init__(self) -> None:

@@ -27,6 +27,7 @@ _UNITS = {
     "sensor_gain": "",
     "sensor_turn": "rad",
     "wrench_delay": "s",
+    "sensor_bias": "N",
     "energy_taken": "",
     "energy_given": "",
     "sensor_force": "N",
@@ -59,6 +60,7 @@ class Acceptance:
     growth: float = 1.25  # of a swinging force: its last swing over its first
     sensor_gain: float = 0.05  # by which the gain of a wrist sensor may differ from one
     sensor_turn: float = 0.02  # [rad] by which its axes may be turned
+    sensor_bias: float = 1.0  # [N] that it may read where nothing acts
     wrench_delay: float = 4e-3  # [s] by which the measured wrench may be late or early
     energy_taken: float = 0.2  # of the energy in the contact, that the passivity controller may take out
     energy_given: float = 0.05  # of the energy in the contact, that the delay may have given

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from freefloat.hil.judging import contact, delays, dynamics, health, motion, stability
+from freefloat.hil.judging import contact, delays, dynamics, health, motion, sensor_errors, stability
 from freefloat.hil.judging import workspace as room
 from freefloat.hil.judging.evidence import Evidence, MissingEvidence
 from freefloat.values.verdicts import Criterion, Signature, Verdict
@@ -24,6 +24,8 @@ _JUDGES: tuple[tuple[str, Judge], ...] = (
     ("growth of the force", stability.growth),
     ("robots", room.robots),
     ("sensors", health.sensors),
+    ("sensor check", sensor_errors.checked_sensors),
+    ("two sensors", sensor_errors.compared_sensors),
     ("deadlines", health.deadlines),
     ("tracking", motion.tracking),
     ("energy", contact.energy),

@@ -158,7 +158,15 @@ class EnvisatCapture(RehearsedScenario):
 
     def rehearsal(self) -> Rehearsal:
         """Rehearsal: the client's wrist sensor measures the grasp; the opposite wrench acts on the servicer's tool."""
-        from freefloat.hil import DelayCompensation, ExpectedContact, Grasp, Limits, Rehearsal, RobotAssignment
+        from freefloat.hil import (
+            DelayCompensation,
+            ExpectedContact,
+            Grasp,
+            Limits,
+            Rehearsal,
+            RobotAssignment,
+            SensorCheck,
+        )
         from freefloat.hil.cell import envisat_start
 
         experiment = self.rehearsed_experiment()
@@ -175,6 +183,7 @@ class EnvisatCapture(RehearsedScenario):
             limits=Limits(joint_margin=(1.0 - self.workspace_scale) * NARROWEST_HALF_RANGE),
             contact=ExpectedContact(self.gripper_stiffness, self.gripper_damping),
             grasps=(Grasp(GRASP, "servicer"),),
+            sensor_check=SensorCheck(),
         )
 
     def rehearsed_experiment(self) -> Experiment:

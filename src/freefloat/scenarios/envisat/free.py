@@ -73,7 +73,7 @@ class EnvisatFree(RehearsedScenario):
 
     def rehearsal(self) -> Rehearsal:
         """Rehearsal: robots carry base frames, the servicer's with the arm; their delay is measured and compensated."""
-        from freefloat.hil import DelayCompensation, Rehearsal, RobotAssignment
+        from freefloat.hil import DelayCompensation, Rehearsal, RobotAssignment, SensorCheck
         from freefloat.hil.cell import envisat_start
 
         experiment = self.build()
@@ -86,6 +86,7 @@ class EnvisatFree(RehearsedScenario):
             nominal="client",
             compensation=DelayCompensation(measured=True),
             passivity=None,  # nothing touches
+            sensor_check=SensorCheck(),
         )
 
     def facility(self) -> VirtualCell:
