@@ -156,6 +156,12 @@ PLANTED = {
     "energy taken out": (_damped, "damped by the controller"),
     "momentum of client, linear": (lambda e: _biased(e, 0, 3.0), "N s are missing"),
     "momentum of servicer, angular": (lambda e: _biased(e, 4, 8.0), "N m s are missing"),
+    "both robots together, position": (
+        lambda e: with_log(e, f"{CLIENT_ROBOT}.measured.position", lambda x: x + 0.02), "are not to each other",
+    ),
+    "both robots together, attitude": (
+        lambda e: with_log(e, f"{CLIENT_ROBOT}.measured.quaternion", _turned), "Largest",
+    ),
     f"{SIMULATED}position": (
         lambda e: with_simulated(e, "client.base.position", lambda x: x + 0.05), "servicer as client sees it",
     ),
@@ -297,7 +303,9 @@ def test_limits_are_the_users_and_say_so() -> None:
     strict = dataclasses.replace(healthy(), accept=Acceptance(workspace=0.3, given_by="the review board"))
     found = criterion(judge_rehearsal(strict), f"workspace of robot {SERVICER_ROBOT}")
     assert (found.decision, found.limit, found.limit_from) == ("no-go", 30.0, "the review board")
-    assert criterion(judge_rehearsal(strict), "mass of client").limit_from == "default"
+    assert criterion(judge_rehearsal(strict), "mass of client").limit_from == "nobody (default)"
+    chosen = dataclasses.replace(healthy(), accept=Acceptance(chosen=("mass",), given_by="the review board"))
+    assert criterion(judge_rehearsal(chosen), "mass of client").limit_from == "the review board"
     with pytest.raises(ValueError, match=r"Acceptance\.mass"):
         Acceptance(mass=-1.0)
 

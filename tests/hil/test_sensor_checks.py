@@ -9,14 +9,16 @@ import numpy as np
 import pytest
 
 from freefloat.hil import SensorCheck, read_log, rehearse
+from freefloat.hil.cell import IdealCell
 from freefloat.hil.cell.rotations import matrix_of, quaternion_exp
 from freefloat.hil.defects import DefectiveFacility, Defects
 from freefloat.hil.judging import Evidence, judge_rehearsal
+from freefloat.hil.rehearse import first_commands
 from freefloat.hil.sensor_checks import check_sensors, estimate_sensor_errors
 from freefloat.scenarios.envisat.free import EnvisatFree
 from support.goddard_rehearsals import criterion
 from support.judged_rehearsals import SERVICER_ROBOT, contact_rehearsal, jointed_cell, rehearsed
-from support.rehearsing import cell as ideal_cell
+from support.rehearsing import ROBOTS
 
 pytest.importorskip("mujoco")
 
@@ -108,14 +110,24 @@ def test_a_facility_that_can_neither_weigh_nor_push_is_not_checked() -> None:
     assert "override Facility.tool_weight" in found.reason
 
 
-def test_the_check_turns_about_the_sensor_and_comes_back() -> None:
-    facility = ideal_cell()
-    made = contact_rehearsal()
-    from freefloat.hil.rehearse import first_commands
+class WeighingCell(IdealCell):
+    """An ideal cell that says what its tools weigh; its sensors read nothing."""
 
+    def tool_weight(self, robot):
+        return np.array([0.0, 0.0, -98.1, 0.0, 0.0, 0.0])
+
+    def exchange(self, commands):
+        reading = super().exchange(commands)
+        self.turned = max(getattr(self, "turned", 0.0), *(abs(one.twist[3:]).max() for one in reading.robots.values()))
+        return reading
+
+
+def test_the_check_turns_about_the_sensor_and_comes_back() -> None:
+    facility, made = WeighingCell(ROBOTS), contact_rehearsal()
     commands = first_commands(made, facility)
     check_sensors(facility, commands, SensorCheck(move=0.05, settle=0.0, samples=3))
     assert facility._last is not None
+    assert facility.turned > 1.0  # [rad/s], 0.1 rad in 50 ms
     for name, command in commands.items():
         assert facility._last.robots[name].position == pytest.approx(command.position, abs=1e-12)
 

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import typer
+from rich.table import Table
 
 from freefloat.cli.progress import progress_bar
 from freefloat.cli.run import print_run, require_free, resolve
+from freefloat.cli.tables import print_table
 from freefloat.cli.verdict import print_verdict
 from freefloat.report.folder import CELL_PAGE, VERDICT_FILES, files_in, finish_folder, save_run
 from freefloat.scenarios import SCENARIOS, ScenarioError, find
@@ -95,8 +97,11 @@ def _files(out: Path) -> dict[str, Path]:
 
 
 def _print_tables(run: Run) -> None:
-    for table in run.description.tables:
-        typer.echo(table.title)
-        for row in table.rows:
-            typer.echo("  " + "  ".join(row))
+    for facts in run.description.tables:
+        shown = Table(title=facts.title, title_justify="left", box=None, pad_edge=False)
+        for heading in facts.headings:
+            shown.add_column(heading)
+        for row in facts.rows:
+            shown.add_row(*row)
+        print_table(shown)
     typer.echo("")

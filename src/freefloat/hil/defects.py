@@ -92,9 +92,9 @@ class DefectiveFacility(Facility):
 
     def _with_defects(self, reading: FacilityReading) -> FacilityReading:
         own = reading.robots[self._robot]
-        return replace(reading, robots={**reading.robots, self._robot: self._falsified(own)})
+        return replace(reading, robots={**reading.robots, self._robot: self._false_reading(own)})
 
-    def _falsified(self, own: RobotReading) -> RobotReading:
+    def _false_reading(self, own: RobotReading) -> RobotReading:
         # What the sensor bears changes since its tare by the weight too, which the facility takes off as it is.
         weight = self._weights() - self._tare
         force, torque = (self._turn @ np.asarray(part(own.wrench + weight)) for part in (linear, angular))

@@ -61,6 +61,7 @@ class Rehearsal:
         None  # the expected contact, for which the effect of the delay is computed beforehand
     )
     grasps: tuple[Grasp, ...] = ()  # connections of the world that grippers hold
+    grasp_point: str = ""  # frame of the first robot's spacecraft, such as `client.ring`, at which both are compared
     sensor_check: SensorCheck | None = None  # of the wrist sensors before the run, by weighing and a known push
     vibration: ExpectedVibration | None = None  # what vibrates on a robot for the whole run, with the loop it closes
 

@@ -71,6 +71,8 @@ def check_sensors(facility: Facility, commands: Mapping[str, MotionCommand], che
     """
     bench = _Bench(facility, dict(commands), check)
     loads: dict[str, list[SensorLoad]] = {robot.name: [] for robot in facility.robots}
+    if not bench.tares and not any(facility.push(name, np.zeros(6)) for name in loads):
+        return {}
     for tilt in _TILTS if bench.tares else _TILTS[:1]:
         bench.turn_to(check.tilt * np.array(tilt))
         bench.record_loads(loads, np.zeros(3))
@@ -122,7 +124,7 @@ class _Bench:
             loads[name].append(SensorLoad(*load, deviation=deviation))
 
     def _exchange(self, tilt: np.ndarray, rate: np.ndarray) -> FacilityReading:
-        commands = {name: self._turned(name, command, tilt, rate) for name, command in self.commands.items()}
+        commands = {name: self._turned_command(name, command, tilt, rate) for name, command in self.commands.items()}
         self.reading = self.facility.exchange(commands)
         if self.reading.stopped:
             raise ModelError(
@@ -130,7 +132,7 @@ class _Bench:
             )
         return self.reading
 
-    def _turned(self, name: str, command: MotionCommand, tilt: np.ndarray, rate: np.ndarray) -> MotionCommand:
+    def _turned_command(self, name: str, command: MotionCommand, tilt: np.ndarray, rate: np.ndarray) -> MotionCommand:
         """The command turned about the sensor W, which stays where it is: p_FM = p_FW - R_FM p_MW."""
         about, at = self.axes[name] @ tilt, self.places[name]
         quat = multiply(command.quaternion, quaternion_exp(about))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from freefloat.values.checks import require_bounds
 from freefloat.values.errors import ModelError
+from freefloat.values.verdicts import UNCHOSEN
 
 # Each field with its unit.
 _UNITS = {
@@ -35,6 +36,8 @@ _UNITS = {
     "sensor_range": "",
     "mass": "",
     "inertia": "",
+    "relative_position": "m",
+    "relative_angle": "rad",
     "lateness": "",
 }
 
@@ -53,6 +56,10 @@ class Acceptance:
     tracking_angle: float = 5e-3  # [rad]
     simulation_position: float = 0.02  # [m] between rehearsal and simulation, of the relative pose
     simulation_angle: float = 0.02  # [rad]
+    relative_position: float = (
+        5e-3  # [m] between both robots, by their encoders, and the simulation, at the grasp point
+    )
+    relative_angle: float = 5e-3  # [rad]
     simulation_impulse: float = 0.2  # of the largest simulated impulse of the contact
     delay: float = 0.8  # of the critical delay of the expected contact, at most left
     damping_left: float = 0.1  # of the damping that a vibration has with a perfect robot, at least seen
@@ -72,11 +79,15 @@ class Acceptance:
     lateness: float = 1.0  # of a cycle, by which one may begin late in real time
     must_tell: tuple[str, ...] = ()  # criteria that the motion must be able to judge, such as `inertia of client`
     excused: Mapping[str, str] = field(default_factory=dict)  # criteria that need not be judged, and why
-    given_by: str = "the user"  # who set what differs from the defaults
+    chosen: tuple[str, ...] = ()  # limits that are defaults and were chosen all the same
+    given_by: str = "the user"  # who set what differs from the defaults, and what was chosen
 
     def __post_init__(self) -> None:
         require_bounds(self, _UNITS, least=0.0)
         object.__setattr__(self, "must_tell", tuple(self.must_tell))
+        object.__setattr__(self, "chosen", tuple(self.chosen))
+        if unknown := [name for name in self.chosen if name not in _UNITS]:
+            raise ModelError(f"There is no limit '{unknown[0]}' of a go to choose. Limits: {', '.join(_UNITS)}.")
         if not isinstance(self.excused, Mapping) or not all(self.excused.values()):
             raise ModelError(
                 "Acceptance.excused maps the name of a criterion to the reason why it need not be answered."
@@ -88,8 +99,8 @@ class Acceptance:
             )
 
     def limit_from(self, name: str) -> str:
-        """Who set a limit: `default`, or `given_by`."""
-        return "default" if getattr(self, name) == _DEFAULTS[name] else self.given_by
+        """Who set a limit: a default that nobody chose, or `given_by`."""
+        return UNCHOSEN if name not in self.chosen and getattr(self, name) == _DEFAULTS[name] else self.given_by
 
 
 _DEFAULTS = {limit.name: limit.default for limit in dataclasses.fields(Acceptance)}

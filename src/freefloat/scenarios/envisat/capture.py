@@ -184,6 +184,7 @@ class EnvisatCapture(RehearsedScenario):
             contact=ExpectedContact(self.gripper_stiffness, self.gripper_damping),
             grasps=(Grasp(GRASP, "servicer"),),
             sensor_check=SensorCheck(),
+            grasp_point="client.ring",
         )
 
     def rehearsed_experiment(self) -> Experiment:
@@ -231,6 +232,8 @@ class EnvisatCapture(RehearsedScenario):
         return Acceptance(
             simulation_position=0.01,  # [m]
             simulation_angle=0.00873,  # [rad], half a degree
+            relative_position=0.01,  # [m], as the claims' overlay: the contact in the cell is another than in orbit
+            relative_angle=0.00873,  # [rad]
             sensor_force=4.0 * self.force_noise,
             sensor_torque=4.0 * self.torque_noise,
             must_tell=("mass of client", "inertia of client"),
