@@ -39,7 +39,7 @@ def test_a_healthy_rehearsal_is_a_go() -> None:
     # In lockstep there are no deadlines, one contact does not swing, and an ideal cell can neither weigh nor push.
     weighed = {name for name in idle if "by weighing and a known push" in name}
     assert len(weighed) == 6
-    assert idle - weighed == {"deadlines", "growth of the force"}
+    assert idle - weighed == {"deadlines", "growth of the force", "signature of the facility"}
     assert all(one.margin_share is None or one.margin_share > 0.05 for one in verdict.criteria if one.value is not None)
     assert all(one.reason and one.meaning for one in verdict.criteria)
     assert criterion(verdict, "delay left").value < 5.0  # [%]: all of it is made up for
@@ -173,6 +173,9 @@ PLANTED = {
         lambda e: dataclasses.replace(e, claims=(dataclasses.replace(e.claims[0], value=0.07),)), "0.07 m/s",
     ),
     "conservation audit": (_violated, "is off by"),
+    "signature of the facility": (
+        lambda e: with_log(e, "", None, hardware=True), "Not described: calibration, firmware",
+    ),
     "faults": (
         lambda e: dataclasses.replace(e, log=dataclasses.replace(e.log, whole=False)), "torn or damaged",
     ),

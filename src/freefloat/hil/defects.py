@@ -47,6 +47,7 @@ class DefectiveFacility(Facility):
         self._inner, self.defects = facility, defects
         self.name, self.cycle, self.robots = facility.name, facility.cycle, facility.robots
         self.delay, self.bandwidth, self.gravity = facility.delay, facility.bandwidth, facility.gravity
+        self.hardware = facility.hardware
         self._robot = defects.robot or facility.robots[0].name
         self._turn = matrix_of(quaternion_exp(np.asarray(defects.turn, float)))
         self._offset = np.asarray(defects.pose.p), np.asarray(defects.pose.quaternion)

@@ -88,6 +88,10 @@ class CellPart:
     shape: Shape
 
 
+# What the description of a facility of hardware must have, for a signature that covers it.
+SIGNED = ("driver", "calibration", "firmware")
+
+
 class Facility(ABC):
     """A cell of robots. The rehearsal owns it between `start` and `stop`; after any failure `stop` is called."""
 
@@ -96,6 +100,7 @@ class Facility(ABC):
     robots: tuple[RobotDescription, ...]
     delay: float = 0.0  # [s] from a command to the motion, as far as it is known beforehand
     bandwidth: float = np.inf  # [Hz] of the robots' servos, as far as it is known beforehand
+    hardware: bool = False  # real robots: a go then needs its calibration and firmware signed (`SIGNED`)
     gravity: tuple[float, float, float] = (
         0.0,
         0.0,
@@ -148,5 +153,9 @@ class Facility(ABC):
         return {}
 
     def description(self) -> Mapping[str, Any]:
-        """Settings of the facility as plain data; the signature of a verdict includes them."""
+        """Settings of the facility as plain data; the signature of a verdict includes them.
+
+        Hardware also describes its `driver` (the hash of its source is taken where nothing is given), its `calibration`
+        (frames, tools, sensors, with their dates) and the `firmware` of its controllers.
+        """
         return {}

@@ -122,6 +122,8 @@ def _log_header(
         "cycle": facility.cycle,
         "delay": delay,
         "stated_delay": facility.delay,
+        "hardware": facility.hardware,
+        "described": sorted(name for name, value in facility.description().items() if value),
         "pace": "paced in real time" if realtime else "in lockstep",
         "robots": robot_data(cycle.robots),
         "software": [piece.plain_data() for piece in bound],

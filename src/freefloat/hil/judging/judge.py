@@ -35,6 +35,7 @@ _JUDGES: tuple[tuple[str, Judge], ...] = (
     ("mission", health.claims),
     ("conservation audit", health.audit),
     ("faults", health.faults),
+    ("signature of the facility", health.coverage),
 )
 
 
