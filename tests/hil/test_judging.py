@@ -125,6 +125,9 @@ PLANTED = {
         lambda e: with_declared(e, inertia=(1 / 1.2, 1.0, 1.0)),
         r"inertia of client about x to that about [yz] is 1\.20\d* ± ",
     ),
+    "delay made up for": (
+        lambda e: with_log(e, "", None, delay=1.2 * 8e-3), r"9\.6 ms are made up for.*Measure the delay",
+    ),
     "delay left": (_late_contact, r"8 ms are left .* on 186\.\d* kg bears 4\.9\d* ms\..*critical"),
     f"joint range of robot {CLIENT_ROBOT}": (
         lambda e: with_log(e, f"{CLIENT_ROBOT}.joints", lambda x: x + 0.895 * np.eye(2)[1]), "joint a2 of robot",

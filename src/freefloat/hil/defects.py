@@ -30,14 +30,15 @@ class Defects:
     torque_bias: Any = (0.0, 0.0, 0.0)  # [N m]
     late: int = 0  # cycles by which the measured wrench is late
     lost: int = 0  # of this number of wrenches every last one repeats the one before; 0: none
+    late_pose: int = 0  # cycles by which the motion of the robot is late
     pose: Pose = field(default_factory=Pose)  # of the carried frame where it is, in the frame where it is said to be
 
     def __post_init__(self) -> None:
         require_number("Defects.gain", self.gain, "", above=0.0)
         for name, unit in (("turn", "rad"), ("force_bias", "N"), ("torque_bias", "N m")):
             require_array(f"Defects.{name}", getattr(self, name), unit, (3,), "x, y, z")
-        if self.late < 0 or self.lost < 0:
-            raise ModelError("Defects.late and Defects.lost are numbers of cycles, zero or more.")
+        if min(self.late, self.late_pose, self.lost) < 0:
+            raise ModelError("Defects.late, late_pose and lost are numbers of cycles, zero or more.")
 
 
 class DefectiveFacility(Facility):
@@ -52,12 +53,14 @@ class DefectiveFacility(Facility):
         self._turn = matrix_of(quaternion_exp(np.asarray(defects.turn, float)))
         self._offset = np.asarray(defects.pose.p), np.asarray(defects.pose.quaternion)
         self._queue: deque[np.ndarray] = deque()
+        self._motions: deque[RobotReading] = deque()
         self._count, self._last = 0, np.zeros(6)
         self._tare = np.zeros(6)
 
     def start(self, commands: Mapping[str, MotionCommand]) -> FacilityReading:
         """Start the facility; its sensors are tared before the defects act."""
         self._queue.clear()
+        self._motions.clear()
         self._count, self._last = 0, np.zeros(6)
         reading = self._inner.start(commands)
         self._tare = self._weights()
@@ -109,5 +112,14 @@ class DefectiveFacility(Facility):
         if self.defects.lost and self._count % self.defects.lost == 0:
             wrench = self._last
         self._last = wrench
+        own = self._late_motion(own)
         position = own.position + matrix_of(own.quaternion) @ self._offset[0]
         return replace(own, wrench=wrench, position=position, quaternion=multiply(own.quaternion, self._offset[1]))
+
+    def _late_motion(self, own: RobotReading) -> RobotReading:
+        """The reading with the motion of some cycles ago."""
+        self._motions.append(own)
+        while len(self._motions) > self.defects.late_pose + 1:
+            self._motions.popleft()
+        then = self._motions[0]
+        return replace(own, position=then.position, quaternion=then.quaternion, twist=then.twist)

@@ -14,6 +14,7 @@ from freefloat.values.verdicts import Verdict
 
 if TYPE_CHECKING:
     from freefloat.hil import Facility
+    from freefloat.hil.judging import Evidence
     from freefloat.scenarios.rehearsed import RehearsedScenario
     from freefloat.sim import Run
 
@@ -34,8 +35,15 @@ def judge_seeds(
 
 def judge_scenario(scenario: RehearsedScenario, simulated: Run, wrap: Wrap | None = None) -> Verdict:
     """Verdict of one rehearsal in lockstep, without a folder."""
+    from freefloat.hil.judging import judge_rehearsal
+
+    return judge_rehearsal(rehearsed_evidence(scenario, simulated, wrap))
+
+
+def rehearsed_evidence(scenario: RehearsedScenario, simulated: Run, wrap: Wrap | None = None) -> Evidence:
+    """Evidence of one rehearsal in lockstep, in the scenario's own cell; `wrap` puts another facility around it."""
     from freefloat.hil import read_log, rehearse
-    from freefloat.hil.judging import Evidence, judge_rehearsal
+    from freefloat.hil.judging import Evidence
 
     made, cell = scenario.rehearsal(), scenario.facility()
     with tempfile.TemporaryDirectory() as folder:
@@ -43,9 +51,7 @@ def judge_scenario(scenario: RehearsedScenario, simulated: Run, wrap: Wrap | Non
         run = rehearse(made, wrap(cell) if wrap else cell, log=path)
         log = read_log(path)
     claims = tuple(scenario.mission_claims(run, simulated))
-    return judge_rehearsal(
-        Evidence(made, run, log, scenario.declared_world(), simulated, claims, scenario.acceptance())
-    )
+    return Evidence(made, run, log, scenario.declared_world(), simulated, claims, scenario.acceptance())
 
 
 def go_rate(verdicts: Iterable[Verdict]) -> Rate:

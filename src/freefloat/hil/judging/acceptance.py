@@ -22,6 +22,7 @@ _UNITS = {
     "simulation_angle": "rad",
     "simulation_impulse": "",
     "delay": "",
+    "compensation": "",
     "damping_left": "",
     "damping_error": "",
     "growth": "",
@@ -62,6 +63,7 @@ class Acceptance:
     relative_angle: float = 5e-3  # [rad]
     simulation_impulse: float = 0.2  # of the largest simulated impulse of the contact
     delay: float = 0.8  # of the critical delay of the expected contact, at most left
+    compensation: float = 0.1  # of the observed delay, by which what is made up for may differ
     damping_left: float = 0.1  # of the damping that a vibration has with a perfect robot, at least seen
     damping_error: float = 0.1  # of that damping, by which the damping seen may differ from the one predicted
     growth: float = 1.25  # of a swinging force: its last swing over its first

@@ -21,6 +21,7 @@ def delay(evidence: Evidence) -> Iterator[Criterion]:
 
     Robots carry whole spacecraft, so theirs is judged with the joints of arms held; an arm moves by its own drives.
     """
+    yield _compensated(evidence)
     if evidence.rehearsal.vibration is not None:  # its delay is judged at the frequency of the vibration
         return
     arms = [assignment for assignment in evidence.assignments if assignment.arm]
@@ -46,6 +47,25 @@ def delay(evidence: Evidence) -> Iterator[Criterion]:
         free = expected_margin(evidence.rehearsal, _arm_delay(evidence, assignment))
         assert free is not None  # it has a contact and a port
         yield _delay_answer(question, free, "observed on its joints, of which nothing is made up for")
+
+
+def _compensated(evidence: Evidence) -> Criterion:
+    """Criterion: what is made up for is the delay that the robots have; too much distorts a contact as too little."""
+    question = Question.of(
+        evidence, "compensation", "delay made up for",
+        "Commands are ahead by the delay that the robots have; difference, as a share of the observed delay.",
+    )  # fmt: skip
+    if evidence.rehearsal.compensation is None:
+        return question.not_required("Does not apply: nothing is made up for.")
+    observed = {assignment.robot: observed_delay(evidence.log, assignment.robot) for assignment in evidence.assignments}
+    whole, how = whole_delay(evidence.log, observed)
+    if not any(np.isfinite(value) for value in observed.values()) or whole < evidence.cycle:
+        return question.not_required(f"Not judged: the delay is {1e3 * whole:.4g} ms, {how}.")
+    return question.judge_value(
+        abs(whole - evidence.delay) / whole,
+        f"{1e3 * evidence.delay:.4g} ms are made up for, {1e3 * whole:.4g} ms are {how}.",
+        "Measure the delay before the run: DelayCompensation(measured=True).",
+    )
 
 
 def _delay_answer(question: Question, margin: DelayMargin, how: str) -> Criterion:
