@@ -147,6 +147,8 @@ DEFECTS = (
     Planted("goddard 250-kg", "sensor gain too large", (1.02, 1.05, 1.1, 1.2), "", hub("250-kg", gain=float), (GAIN,)),
     Planted("goddard 50-kg", "sensor turned about z", (0.5, 1.0, 1.5, 3.0), "deg",
             hub(turn=_deg(0.0, 0.0, 1.0)), (TURN,)),
+    Planted("goddard 50-kg", "sensor turned about x", (0.5, 1.0, 1.5, 3.0), "deg",
+            hub(turn=_deg(1.0, 0.0, 0.0)), (TURN,)),
     Planted("goddard 50-kg", "wrench late by cycles of 4 ms", (1, 2, 3, 5), "",
             hub(late=int), ("delay of the wrench",)),
     Planted("goddard 250-kg", "wrench late by cycles of 4 ms", (1, 2, 3, 5), "",
@@ -229,8 +231,6 @@ DEFECTS = (
     Planted("envisat-free", "a robot away from where its encoders should be", (0.5, 0.9, 1.1, 2.0, 5.0), "mm",
             free(robot=lambda s: "servicer", pose=_shifted(0, 1, 0)), ("both robots",)),
     # ---- what no measurement in the loop can show
-    Planted("goddard 50-kg", "sensor turned about x: it measures in the plane alone", (3.0, 5.0), "deg",
-            hub(turn=_deg(1.0, 0.0, 0.0)), ()),
     Planted("contact", "sensor turned about the direction of the only force", (3.0, 5.0), "deg",
             contact(turn=_deg(1.0, 0.0, 0.0)), ()),
 )  # fmt: skip

@@ -168,7 +168,7 @@ def _wrench(evidence: Evidence, seen: SeenLoop) -> Iterator[Criterion]:
     factor, deviation = seen.wrench_factor(), seen.factor_deviation()
     remedy = "Weigh the sensor; then compare the simulated inertia and the frequency of the vibrating part."
     yield gain.judge_value(
-        abs(abs(factor) - 1.0), f"It is {abs(factor):.4f} ± {deviation:.1g} times that.", remedy, deviation
+        abs(abs(factor) - 1.0), f"It is {abs(factor):.4f} times what the vibration needs.", remedy, deviation
     )
     late = -float(np.angle(factor)) / seen.vibration.pole.imag
     yield delay.judge_value(
