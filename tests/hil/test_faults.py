@@ -1,6 +1,8 @@
 """Whatever fails, and whenever: a safe stop in that cycle, the reason said, the log whole, nothing wild commanded."""
 
+import dataclasses
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -99,6 +101,38 @@ def test_a_fault_stops_everything_in_its_cycle(fault, rng, tmp_path) -> None:
     )
     assert log["cycle"][-1] == last - (not answered)
     assert f"{(len(log.rows) - 1) * 1e-3:g} s" in run.status
+
+
+@pytest.mark.parametrize(
+    ("wrench", "words"),
+    [
+        (np.array([5.0]), r"wrench of robot 'client-robot' has shape \(1,\), expected 6 numbers"),
+        (5.0, r"has shape \(\), expected 6 numbers"),
+        (["1"] * 6, r"has type <U1, expected 6 numbers"),
+        (np.zeros((1, 6)), r"has shape \(1, 6\)"),
+        (np.array([True] * 6), r"has type bool"),
+    ],
+)
+def test_a_measurement_of_a_wrong_size_or_type_is_garbled(wrench, words) -> None:
+    """Nothing is broadcast, and no text is read as a number."""
+    facility = WrongWrench(contact_cell(), wrench)
+    run = rehearse(rehearsal(MADE, limits=LIMITS), facility)
+    assert re.search(words, run.status), run.status
+
+
+class WrongWrench(FaultyFacility):
+    """Reports another wrench of the client's robot from cycle 3 on."""
+
+    def __init__(self, facility, wrench):
+        super().__init__(facility, "repeated answer", 10**9)
+        self.wrench = wrench
+
+    def exchange(self, commands):
+        reading = super().exchange(commands)
+        if self.exchanges < 3:
+            return reading
+        wrong = dataclasses.replace(reading.robots[ROBOTS[1]], wrench=self.wrench)
+        return dataclasses.replace(reading, robots={**reading.robots, ROBOTS[1]: wrong})
 
 
 # ---- what fails on our side

@@ -1,5 +1,7 @@
 """Hub, robot and beams as one linear loop: spec/000 section 11, [R], to the printed digits."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -67,3 +69,45 @@ def test_the_lag_takes_what_the_estimate_says():
     H = one.robot(1j * one.first_mode().imag)
     taken = 0.83 * one.coupling[0] ** 2 / 100.0 * abs(H) * np.sin(-np.angle(H))
     assert one.first_damping() == pytest.approx(model("100 kg").first_damping() - taken, abs=3e-5)
+
+
+# ---- any delay
+
+
+def zeros_inside(loop, corner, far):
+    """Number of zeros of the characteristic function inside a rectangle: turns of its argument, less its poles there.
+
+    The loop's own poles, those of lag and clamped modes, are left of the imaginary axis and outside the rectangle.
+    """
+    corners = [corner, complex(far.real, corner.imag), far, complex(corner.real, far.imag), corner]
+    path = np.concatenate([np.linspace(a, b, 20001) for a, b in pairwise(corners)])
+    values = np.array([loop.characteristic(s) for s in path])
+    return round(np.sum(np.angle(values[1:] / values[:-1])) / (2.0 * np.pi))
+
+
+@pytest.mark.parametrize("delay", [0.12, 0.14, 0.145, 0.15, 0.155, 0.16, 0.2, 0.3])
+@pytest.mark.parametrize("hub", ["25 kg", "50 kg", "8.33 kg m2"])
+def test_all_growing_poles_are_found_at_any_delay(hub, delay):
+    """Counted by the argument of the characteristic function, which needs no starting value."""
+    loop = model(hub, bandwidth=2.5, delay=delay)
+    poles = loop.modes()
+    assert max(abs(loop.characteristic(s)) for s in poles) < 1e-9
+    growing = [s for s in poles if s.real > 0.0]
+    assert zeros_inside(loop, 0.0 + 0.1j, 2.0 + 40.0j) == len(growing)
+
+
+def test_the_pole_moves_with_the_delay_without_a_jump():
+    damping = [model("50 kg", bandwidth=2.5, delay=T).first_damping() for T in np.linspace(0.0, 0.3, 61)]
+    assert np.max(np.abs(np.diff(damping))) < 3e-4
+    assert (damping[21] > 0.0, damping[22] > 0.0) == (True, False)  # 105 and 110 ms: critical at 107.7
+
+
+def test_at_the_critical_delay_a_pole_is_on_the_imaginary_axis():
+    loop = model("50 kg", bandwidth=2.5)
+    for factor, sign in ((0.999, 1.0), (1.001, -1.0)):
+        late = model("50 kg", bandwidth=2.5, delay=factor * loop.critical_delay())
+        assert sign * late.first_damping() > 0.0
+
+
+def test_a_loop_that_grows_without_delay_bears_none():
+    assert model("25 kg", bandwidth=2.5, lag="second").critical_delay() == 0.0

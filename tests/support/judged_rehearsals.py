@@ -33,7 +33,7 @@ class JointedCell(IdealCell):
 def jointed_cell(delay=DELAY, stiffness=STIFFNESS):
     limits = [np.full(2, x) for x in (-1.0, 1.0, 1.0, 5.0)]  # [rad], [rad], [rad/s], [rad/s2]
     robots = [RobotDescription(name, ("a1", "a2"), *limits, X_MW=ff.Pose()) for name in ROBOTS]
-    return JointedCell(robots, cell_contact(stiffness, DAMPING) if stiffness else None, delay=delay)
+    return JointedCell(robots, cell_contact(stiffness, DAMPING, both=True) if stiffness else None, delay=delay)
 
 
 def state():

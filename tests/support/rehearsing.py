@@ -91,16 +91,20 @@ def touch(servicer, client, stiffness, damping, xp):
     return R_c @ xp.stack([force, 0.0 * force, 0.0 * force]), p_tip
 
 
-def cell_contact(stiffness, damping=0.0):
-    """The contact as an ideal cell's sensors feel it: at the carried frame of the servicer, in its axes."""
+def cell_contact(stiffness, damping=0.0, both=False):
+    """The contact as an ideal cell's sensors feel it, at the carried frames in their axes: the servicer's, or both."""
 
     def wrench(time, readings):
         bodies = [
             (one.position, one.quaternion, one.twist[:3], one.twist[3:]) for one in (readings[name] for name in ROBOTS)
         ]
-        force, _ = touch(*bodies, stiffness, damping, np)
+        force, p_tip = touch(*bodies, stiffness, damping, np)
         own = rotation(bodies[0][1], np).T @ force
-        return {ROBOTS[0]: np.concatenate([own, np.cross([TIP, 0.0, 0.0], own)])}
+        felt = {ROBOTS[0]: np.concatenate([own, np.cross([TIP, 0.0, 0.0], own)])}
+        if both:
+            R, lever = rotation(bodies[1][1], np), p_tip - bodies[1][0]
+            felt[ROBOTS[1]] = -np.concatenate([R.T @ force, R.T @ np.cross(lever, force)])
+        return felt
 
     return wrench
 

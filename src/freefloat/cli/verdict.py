@@ -10,7 +10,7 @@ from rich.table import Table
 
 from freefloat.cli.tables import print_table
 from freefloat.report.folder import files_in
-from freefloat.values.verdicts import Criterion, Verdict
+from freefloat.values.verdicts import NOT_JUDGED, Criterion, Verdict
 
 _NOT_REPEATED = 3  # exit status
 
@@ -49,6 +49,11 @@ def print_verdict(verdict: Verdict, *, as_json: bool) -> None:
         return
     typer.echo("")
     print_table(_table(verdict))
+    for criterion in verdict.criteria:
+        if criterion.decision == NOT_JUDGED:
+            typer.echo(f"  not judged: {criterion.name}: {criterion.reason}")
+    if verdict.unchosen_limits:
+        typer.echo(f"  limits that nobody chose (defaults): {', '.join(verdict.unchosen_limits)}")
     typer.echo(f"\n{verdict.headline}")
     for reason in verdict.reasons():
         typer.echo(f"  {reason}")
@@ -56,13 +61,15 @@ def print_verdict(verdict: Verdict, *, as_json: bool) -> None:
 
 def _table(verdict: Verdict) -> Table:
     table = Table(box=None, pad_edge=False)
-    for heading in ("verdict", "criterion", "limit", "found", "margin"):
-        table.add_column(heading, justify="right" if heading in ("limit", "found", "margin") else "left")
+    for heading in ("verdict", "criterion", "limit", "found (± 2 deviations)", "margin", "limit set by"):
+        table.add_column(heading, justify="left" if heading in ("verdict", "criterion", "limit set by") else "right")
     for criterion in verdict.by_margin:
-        table.add_row(*_row(criterion))
+        if criterion.decision != NOT_JUDGED:
+            table.add_row(*_row(criterion))
     return table
 
 
 def _row(criterion: Criterion) -> tuple[str, ...]:
-    margin = "" if criterion.margin_share is None else f"{100.0 * criterion.margin_share:.4g} %"
-    return criterion.decision, criterion.name, criterion.statement, criterion.value_text, margin
+    decision = f"{criterion.decision} (simulation)" if criterion.simulation_only else criterion.decision
+    found = criterion.statement, criterion.value_text, criterion.margin_text
+    return decision, criterion.name, *found, criterion.limit_from

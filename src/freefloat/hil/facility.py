@@ -88,6 +88,10 @@ class CellPart:
     shape: Shape
 
 
+# What the description of a facility of hardware must have, for a signature that covers it.
+SIGNED = ("driver", "calibration", "firmware")
+
+
 class Facility(ABC):
     """A cell of robots. The rehearsal owns it between `start` and `stop`; after any failure `stop` is called."""
 
@@ -96,6 +100,7 @@ class Facility(ABC):
     robots: tuple[RobotDescription, ...]
     delay: float = 0.0  # [s] from a command to the motion, as far as it is known beforehand
     bandwidth: float = np.inf  # [Hz] of the robots' servos, as far as it is known beforehand
+    hardware: bool = False  # real robots: a go then needs its calibration and firmware signed (`SIGNED`)
     gravity: tuple[float, float, float] = (
         0.0,
         0.0,
@@ -121,6 +126,22 @@ class Facility(ABC):
         """Release connections and memory."""
         return
 
+    # ---- for the check of its wrist sensors before a run, where the facility has what it needs
+
+    def tool_weight(self, robot: str) -> np.ndarray | None:
+        """Known weight of a robot's tool as it is now (6,) [N, N m], at W in W axes; None where it is not known.
+
+        It is the wrench that readings have taken off.
+        """
+        return None
+
+    def push(self, robot: str, wrench: np.ndarray) -> bool:
+        """Push on a robot's tool with a known wrench at W in W axes (6,) [N, N m] until the next call; zero ends it.
+
+        Returns False where the facility cannot. A person may hang up a weight meanwhile: block until it hangs still.
+        """
+        return False
+
     # ---- for pages: shapes and poses, where the facility has them
 
     def parts(self) -> Sequence[CellPart]:
@@ -132,5 +153,9 @@ class Facility(ABC):
         return {}
 
     def description(self) -> Mapping[str, Any]:
-        """Settings of the facility as plain data; the signature of a verdict includes them."""
+        """Settings of the facility as plain data; the signature of a verdict includes them.
+
+        Hardware also describes its `driver` (the hash of its source is taken where nothing is given), its `calibration`
+        (frames, tools, sensors, with their dates) and the `firmware` of its controllers.
+        """
         return {}

@@ -8,10 +8,12 @@ from typing import Literal
 
 from freefloat.hil.delay import DelayCompensation
 from freefloat.hil.delayed_contact import ExpectedContact
+from freefloat.hil.expected_vibration import ExpectedVibration
 from freefloat.hil.facility import Facility, RobotDescription
 from freefloat.hil.grasp import Grasp, experiment_in_facility
 from freefloat.hil.limits import Limits
 from freefloat.hil.passivity import Passivity
+from freefloat.hil.sensor_checks import SensorCheck
 from freefloat.sim.experiment import Experiment, require_choice
 from freefloat.spatial.poses import Pose
 from freefloat.values.errors import ModelError
@@ -59,6 +61,9 @@ class Rehearsal:
         None  # the expected contact, for which the effect of the delay is computed beforehand
     )
     grasps: tuple[Grasp, ...] = ()  # connections of the world that grippers hold
+    grasp_point: str = ""  # frame of the first robot's spacecraft, such as `client.ring`, at which both are compared
+    sensor_check: SensorCheck | None = None  # of the wrist sensors before the run, by weighing and a known push
+    vibration: ExpectedVibration | None = None  # what vibrates on a robot for the whole run, with the loop it closes
 
     def __post_init__(self) -> None:
         if not isinstance(self.experiment, Experiment):
@@ -74,6 +79,8 @@ class Rehearsal:
         for number, assignment in enumerate(self.carried):
             self._require_assignment(assignment, self.carried[:number])
         self.craft_number(self.nominal or self.carried[0].craft)
+        if self.vibration is not None and self.vibration.robot not in [robot.robot for robot in self.carried]:
+            raise ModelError(f"The vibration is on robot '{self.vibration.robot}', which carries nothing.")
         object.__setattr__(self, "grasps", tuple(self.grasps))
         names = self.experiment.world.names
         for grasp in self.grasps:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from freefloat.hil.delay import measure_delay
-from freefloat.hil.facility import Facility
+from freefloat.hil.facility import Facility, MotionCommand
 from freefloat.hil.loop.cycle import Cycle
 from freefloat.hil.loop.realtime import run_in_process
 from freefloat.hil.loop.rehearsal_loop import Hooks, Lockstep, RehearsalLoop
@@ -22,6 +22,7 @@ from freefloat.hil.record.cell_scene import CellCamera, with_cell_scene
 from freefloat.hil.record.log import Log, LogWriter, require_new
 from freefloat.hil.record.replay import run_of_log
 from freefloat.hil.rehearsal import Rehearsal
+from freefloat.hil.sensor_checks import check_sensors
 from freefloat.model import State
 from freefloat.outside.binding import BoundSoftware, bind_software, end_programs
 from freefloat.outside.program import SoftwareFault
@@ -80,11 +81,14 @@ def rehearse(
     try:
         flown = dataclasses.replace(rehearsal, experiment=experiment)
         delay = find_delay(flown, facility)
+        sensor_checks = checked_sensors(flown, facility)
         cycle = _make_cycle(flown, facility, delay, bound, realtime)
     except BaseException as error:
         end_programs(bound, str(error))
         raise
     about = _log_header(facility, cycle, bound, delay, realtime=realtime)
+    if sensor_checks is not None:
+        about["sensor_checks"] = sensor_checks
     recorder = _RowRecorder(cycle, about, None if log is None else Path(log), progress)
     camera = CellCamera(facility, -(-cycle.steps // cycle.ticks))
     if not realtime:  # the robots of a loop in another process are not seen from here
@@ -118,6 +122,8 @@ def _log_header(
         "cycle": facility.cycle,
         "delay": delay,
         "stated_delay": facility.delay,
+        "hardware": facility.hardware,
+        "described": sorted(name for name, value in facility.description().items() if value),
         "pace": "paced in real time" if realtime else "in lockstep",
         "robots": robot_data(cycle.robots),
         "software": [piece.plain_data() for piece in bound],
@@ -157,8 +163,7 @@ def find_delay(rehearsal: Rehearsal, facility: Facility) -> float:
         return 0.0
     if not how.measured:
         return facility.delay if how.delay is None else how.delay
-    commands = Cycle(rehearsal, facility, 0.0).commands()
-    still = {name: dataclasses.replace(command, twist=np.zeros(6)) for name, command in commands.items()}
+    still = first_commands(rehearsal, facility)
     try:
         facility.start(still)
         delays = measure_delay(facility, still).values()
@@ -166,6 +171,24 @@ def find_delay(rehearsal: Rehearsal, facility: Facility) -> float:
         facility.stop(f"the test motion failed: {error}")
         raise
     return max((delay for delay in delays if np.isfinite(delay)), default=facility.delay)
+
+
+def checked_sensors(rehearsal: Rehearsal, facility: Facility) -> dict[str, Any] | None:
+    """Loads and readings of the wrist sensors before the run; None where no check is wanted."""
+    if rehearsal.sensor_check is None:
+        return None
+    still = first_commands(rehearsal, facility)
+    try:
+        return check_sensors(facility, still, rehearsal.sensor_check)
+    except BaseException as error:
+        facility.stop(f"the sensor check failed: {error}")
+        raise
+
+
+def first_commands(rehearsal: Rehearsal, facility: Facility) -> dict[str, MotionCommand]:
+    """First commands of a rehearsal, at rest."""
+    commands = Cycle(rehearsal, facility, 0.0).commands()
+    return {name: dataclasses.replace(command, twist=np.zeros(6)) for name, command in commands.items()}
 
 
 class _RowRecorder:

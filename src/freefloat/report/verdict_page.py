@@ -63,14 +63,29 @@ def _header(verdict: Verdict) -> list[Markup]:
 
 
 def criteria_table(verdict: Verdict) -> Markup:
-    """Table of the criteria: failed ones first, then by margin; those that are not needed in a table of their own."""
-    headings = ("verdict", "criterion", "limit", "found", "margin", "what was found, and what to do")
-    judged, idle = ([c for c in verdict.by_margin if _is_idle(c) is unneeded] for unneeded in (False, True))
-    parts = [element("div", table(headings, map(_row, judged), numbers=(2, 3, 4)), class_="judged")]
+    """Tables of the criteria: of cell and mission, failed first; of the simulation alone; not judged; and limits."""
+    headings = ("verdict", "criterion", "limit, and who set it", "found (± two deviations)", "margin", "what was found")
+    shown, apart, idle = (
+        [c for c in verdict.by_margin if _place(c) == place] for place in ("judged", "simulation", "idle")
+    )
+    parts = [element("div", table(headings, map(_row, shown), numbers=(2, 3, 4)), class_="judged")]
+    if apart:
+        parts.append(element("h3", "These test the simulated part alone, whatever the cell does; not counted above"))
+        parts.append(element("div", table(headings, map(_row, apart), numbers=(2, 3, 4)), class_="judged"))
     if idle:
         rows = [[_decision(c), element("strong", c.name), c.reason] for c in idle]
         parts.append(table(("verdict", "not judged, and not needed for a go", "why"), rows))
+    if verdict.unchosen_limits:
+        words = "Limits that nobody chose, defaults of the software: " + ", ".join(verdict.unchosen_limits) + "."
+        parts.append(element("p", words, class_="note", id="unchosen"))
     return join_markup(parts)
+
+
+def _place(criterion: Criterion) -> str:
+    """The table in which a criterion is: what stands against a go is always in the first."""
+    if _is_idle(criterion):
+        return "idle"
+    return "simulation" if criterion.simulation_only and not criterion.stops else "judged"
 
 
 def _is_idle(criterion: Criterion) -> bool:
@@ -96,11 +111,11 @@ def _decision(criterion: Criterion) -> Markup:
 
 def _margin(criterion: Criterion) -> Markup:
     """Margin to the limit as a number and a bar; a full bar is the whole limit."""
-    if criterion.margin_share is None:
-        return text("–")
+    if criterion.margin_share is None or criterion.relation in ("at least", "above"):
+        return text(criterion.margin_text)
     filled = max(0.0, min(1.0, criterion.margin_share))
     bar = element("progress", value=f"{filled:.3f}", max="1", aria_label="left of the limit")
-    return join_markup([text(f"{100.0 * criterion.margin_share:.4g} %"), element("small", bar)])
+    return join_markup([text(criterion.margin_text), element("small", bar)])
 
 
 def _signature(signature: Signature) -> Markup:

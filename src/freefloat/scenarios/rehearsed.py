@@ -44,8 +44,8 @@ class RehearsedScenario(Scenario):
 
         return Acceptance()
 
-    def mission_claims(self, run: Run) -> list[Claim]:
-        """Claims of the mission in a rehearsal, in addition to the criteria of every rehearsal."""
+    def mission_claims(self, run: Run, simulated: Run) -> list[Claim]:
+        """Claims of the mission in a rehearsal and against its simulation, in addition to the usual criteria."""
         return []
 
 

@@ -103,7 +103,7 @@ def _evidence(scenario: RehearsedScenario, folder: Path, run: Run, simulated: Ru
         log=read_log(folder / LOG),
         declared=scenario.declared_world(),
         simulated=simulated,
-        claims=tuple(scenario.mission_claims(run)),
+        claims=tuple(scenario.mission_claims(run, simulated)),
         accept=accept,
     )
 

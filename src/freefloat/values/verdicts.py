@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import math
@@ -14,6 +15,8 @@ from freefloat.values.judgement import Judgement
 Decision = Literal["go", "no-go", "not judged"]
 
 GO, NO_GO, NOT_JUDGED = "go", "no-go", "not judged"
+COVERAGE = 2.0  # standard deviations by which a value must keep to its limit, where its uncertainty is known
+UNCHOSEN = "nobody (default)"  # who set a limit
 CODE = "code"  # what the hash of the package's own source is called
 
 
@@ -28,6 +31,18 @@ class Criterion(Judgement):
     reason: str
     required: bool = True
     limit_from: str = ""  # who set the limit
+    uncertainty: float | None = None  # standard deviation of the value, in its unit; None: not known
+    simulation_only: bool = False  # it tests the simulated part alone, whatever the facility does
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the value keeps to the limit also when it is off by two standard deviations; None without a value."""
+        if self.value is None or not self.uncertainty:
+            return super().holds
+        upwards = 1.0 if self.relation in ("at most", "below") else -1.0
+        return dataclasses.replace(
+            self, value=self.value + upwards * COVERAGE * self.uncertainty, uncertainty=None
+        ).holds
 
     @property
     def decision(self) -> Decision:
@@ -48,9 +63,32 @@ class Criterion(Judgement):
         return self.margin / abs(self.limit)
 
     @property
+    def margin_text(self) -> str:
+        """The margin as people read it: `60 % left`, `20 % beyond`, `163 times the limit`, `1.5 mm short`."""
+        if self.value is None or not math.isfinite(self.value):
+            return "–" if self.value is None else "no number"
+        share = self.margin_share
+        if self.relation in ("at least", "above"):
+            unit = {"%": "percentage points", "1": ""}.get(self.unit, self.unit)
+            return f"{abs(self.margin):.3g} {unit}".rstrip() + (" to spare" if self.margin >= 0.0 else " short")
+        if share is None:
+            return "met" if self.margin == 0.0 else f"{self.with_unit(f'{abs(self.margin):.3g}')} beyond"
+        if share >= -1.0:
+            return f"{100.0 * abs(share):.3g} % {'left' if share >= 0.0 else 'beyond'}"
+        return f"{self.value / self.limit:.3g} times the limit"
+
+    @property
+    def unchosen(self) -> bool:
+        """Whether its limit is a default that nobody chose."""
+        return self.limit_from == UNCHOSEN and self.value is not None
+
+    @property
     def value_text(self) -> str:
-        """The value in words; a dash where there is none."""
-        return "–" if self.value is None else self.with_unit(f"{self.value:.4g}")
+        """The value in words, with two standard deviations where they are known; a dash where there is none."""
+        if self.value is None:
+            return "–"
+        known = f" ± {COVERAGE * self.uncertainty:.2g}" if self.uncertainty else ""
+        return self.with_unit(f"{self.value:.4g}{known}")
 
 
 @dataclass(frozen=True)
@@ -95,12 +133,14 @@ class Verdict:
 
     @property
     def by_margin(self) -> tuple[Criterion, ...]:
-        """Criteria in the order of a report: those that stop it, by margin, without margin, not judged."""
+        """Criteria as reported: those that stop it, by margin, without margin, of the simulation alone, not judged."""
 
         def place(criterion: Criterion) -> tuple[int, float]:
             if criterion.stops:
                 return 0, 0.0
             if criterion.decision == NOT_JUDGED:
+                return 4, 0.0
+            if criterion.simulation_only:
                 return 3, 0.0
             return (2, 0.0) if criterion.margin_share is None else (1, criterion.margin_share)
 
@@ -108,14 +148,27 @@ class Verdict:
 
     @property
     def headline(self) -> str:
-        """GO with the smallest margin, or NO-GO with the number of criteria against it, in one sentence."""
-        judged = sum(criterion.decision != NOT_JUDGED for criterion in self.criteria)
+        """GO with the smallest margin, or NO-GO and how many stand against it; and how many are not judged."""
         if not self.go:
-            return f"NO-GO: {len(self.against)} of {len(self.criteria)} criteria stand against it."
+            return (
+                f"NO-GO: {len(self.against)} of {len(self.criteria)} criteria stand against it{self._not_judged_text}."
+            )
         least = next((criterion for criterion in self.by_margin if criterion.margin_share is not None), None)
-        left = 100.0 * (least.margin_share or 0.0) if least else 0.0
-        nearest = f" Nearest to its limit: {least.name}, {left:.3g} % left." if least else ""
-        return f"GO: all {judged} criteria that could be judged are met.{nearest}"
+        nearest = f" Nearest to its limit: {least.name}, {least.margin_text}." if least else ""
+        met = sum(criterion.decision == GO for criterion in self.criteria if not criterion.simulation_only)
+        apart = sum(criterion.decision == GO for criterion in self.criteria if criterion.simulation_only)
+        also = f" {apart} that test the simulation alone hold too." if apart else ""
+        return f"GO: all {met} criteria that could be judged are met{self._not_judged_text}.{also}{nearest}"
+
+    @property
+    def _not_judged_text(self) -> str:
+        open_questions = sum(criterion.decision == NOT_JUDGED for criterion in self.criteria)
+        return f", {open_questions} {'was' if open_questions == 1 else 'were'} not judged" if open_questions else ""
+
+    @property
+    def unchosen_limits(self) -> tuple[str, ...]:
+        """Names of the criteria whose limit is a default that nobody chose."""
+        return tuple(criterion.name for criterion in self.criteria if criterion.unchosen)
 
     def reasons(self, most: int = 3) -> list[str]:
         """Reasons of a no-go: the first ones, and how many more there are."""
@@ -157,5 +210,6 @@ def digest_of(data: Any) -> str:
 
 def _criterion_from_dict(row: Mapping[str, Any]) -> Criterion:
     own = {name: row[name] for name in ("name", "meaning", "relation", "unit", "reason", "required", "limit_from")}
-    value = row["value"]
-    return Criterion(**own, limit=float(row["limit"]), value=None if value is None else float(value))
+    value, uncertainty = (None if row.get(name) is None else float(row[name]) for name in ("value", "uncertainty"))
+    apart = bool(row.get("simulation_only", False))
+    return Criterion(**own, limit=float(row["limit"]), value=value, uncertainty=uncertainty, simulation_only=apart)

@@ -26,7 +26,7 @@ def test_every_criterion_says_its_verdict_by_word_and_shape() -> None:
     assert ["○", "not", "judged", "but", "required", "energy"] in [row[:6] for row in words]
     assert ["○", "not", "judged", "deadlines"] in [row[:4] for row in words]
     assert html.index("way") < html.index("force") < html.index("deadlines")
-    for text in ("at most 10 mm", "12 mm", "-20 %", "60 %", "scenario", "It stays near."):
+    for text in ("at most 10 mm", "12 mm", "20 % beyond", "60 % left", "scenario", "It stays near."):
         assert text in html
 
 

@@ -1,11 +1,12 @@
 """Verdicts as records: decisions, margins, order, reasons, and the way through a file."""
 
+import dataclasses
 import json
 import math
 
 import pytest
 
-from freefloat.values.verdicts import Criterion, Signature, Verdict, digest_of
+from freefloat.values.verdicts import UNCHOSEN, Criterion, Signature, Verdict, digest_of
 
 
 def criterion(value, limit=10.0, relation="at most", *, name="way", required=True):
@@ -44,12 +45,15 @@ def test_the_verdict_is_that_of_its_worst_criterion() -> None:
     )
     verdict = Verdict("Mine", (good, idle, near))
     assert verdict.go
-    assert verdict.headline == "GO: all 2 criteria that could be judged are met. Nearest to its limit: near, 10 % left."
+    assert verdict.headline == (
+        "GO: all 2 criteria that could be judged are met, 1 was not judged. Nearest to its limit: near, 10 % left."
+    )
     assert [one.name for one in verdict.by_margin] == ["near", "good", "idle"]
     for stopper in (criterion(11.0, name="bad"), criterion(None, name="bad")):
         stopped = Verdict("Mine", (good, stopper, near, stopper))
         assert not stopped.go
-        assert stopped.headline == "NO-GO: 2 of 4 criteria stand against it."
+        unknown = ", 2 were not judged" if stopper.value is None else ""
+        assert stopped.headline == f"NO-GO: 2 of 4 criteria stand against it{unknown}."
         assert stopped.reasons(1) == [f"bad: {stopper.reason}", "and 1 more"]
         assert stopped.by_margin[0].name == "bad"
     assert not Verdict("Mine", ()).go  # nobody judged anything
@@ -80,3 +84,42 @@ def test_signatures_tell_what_was_judged_from_what_made_it() -> None:
     assert then.changed_programs(now) == ("numpy", "code")
     assert then.changed_inputs(then) == then.changed_programs(then) == ()
     assert digest_of({"a": 1, "b": [2]}) == digest_of({"b": [2], "a": 1}) != digest_of({"a": 1, "b": [3]})
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "relation", "unit", "text"),
+    [
+        (4.0, 10.0, "at most", "mm", "60 % left"),
+        (12.0, 10.0, "at most", "mm", "20 % beyond"),
+        (1630.0, 10.0, "at most", "mm", "163 times the limit"),
+        (-37.5, 10.0, "at least", "%", "47.5 percentage points short"),
+        (58.0, 10.0, "at least", "%", "48 percentage points to spare"),
+        (0.0, 0.0, "at most", "1", "met"),
+        (2.0, 0.0, "at most", "1", "2 beyond"),
+        (None, 1.0, "at most", "mm", "–"),
+        (math.nan, 1.0, "at most", "mm", "no number"),
+    ],
+)
+def test_margins_are_as_people_read_them(value, limit, relation, unit, text) -> None:
+    assert Criterion("n", relation, limit, value, unit, "m", "r").margin_text == text
+
+
+def test_a_value_keeps_to_its_limit_by_two_deviations() -> None:
+    sure = dataclasses.replace(criterion(9.0), uncertainty=0.4)
+    unsure = dataclasses.replace(criterion(9.0), uncertainty=0.6)
+    low = dataclasses.replace(criterion(11.0, relation="at least"), uncertainty=0.6)
+    assert [one.decision for one in (sure, unsure, low)] == ["go", "no-go", "no-go"]
+    assert sure.value_text == "9 ± 0.8 mm"
+
+
+def test_what_tests_the_simulation_alone_is_not_counted_and_still_stops() -> None:
+    apart = dataclasses.replace(criterion(1.0, name="mass"), simulation_only=True)
+    verdict = Verdict("Mine", (criterion(1.0), apart))
+    assert verdict.headline.startswith("GO: all 1 criteria that could be judged are met. 1 that test the simulation")
+    wrong = dataclasses.replace(apart, value=12.0)
+    assert not Verdict("Mine", (criterion(1.0), wrong)).go
+
+
+def test_limits_that_nobody_chose_are_named() -> None:
+    verdict = Verdict("Mine", (dataclasses.replace(criterion(1.0), limit_from=UNCHOSEN), criterion(2.0, name="other")))
+    assert verdict.unchosen_limits == ("way",)

@@ -34,6 +34,7 @@ class _CellRobot:
         self.servo = RobotServo(settings.servo, settings.cycle, settings.substeps)
         self.sensor = WristSensor(settings.sensor, self.name, settings.cycle, settings.seed)
         self.braking: Braking | None = None
+        self.pushed = np.zeros(6)  # known wrench on the tool, at W in W axes; the robot holds against it
         R_FR, p_FR = np.asarray(self.station.X_FR.R), np.asarray(self.station.X_FR.p)
         self._to_base = np.block([[R_FR.T, -(R_FR.T @ p_FR)[:, None]], [np.zeros((1, 3)), 1.0]])
 
@@ -104,7 +105,7 @@ class _CellRobot:
     def read(self) -> RobotReading:
         data, parts = self.plant.data, self.parts
         motion, tool_wrench = self.plant.carried_motion(parts), self.plant.tool_wrench(parts)
-        wrench = self.sensor.read(tool_wrench, self.known_load(), self.plant.flange_twist(parts))
+        wrench = self.sensor.read(tool_wrench + self.pushed, self.known_load(), self.plant.flange_twist(parts))
         return RobotReading(
             position=motion.position,
             quaternion=motion.quaternion,
@@ -190,6 +191,20 @@ class VirtualCell(Facility):
         while not all(robot.braking is None or robot.braking.at_rest for robot in self._robots):
             self.plant.advance(self._references({}), [robot.arm for robot in self._robots])
             self._number += 1
+
+    # ---- for the check of the sensors
+
+    def tool_weight(self, robot: str) -> np.ndarray:
+        """Weight of a robot's tool as it is taken off the readings (6,) [N, N m]."""
+        return self._robot(robot).known_load().weight()
+
+    def push(self, robot: str, wrench: np.ndarray) -> bool:
+        """Push on a robot's tool; stiff robots hold against it."""
+        self._robot(robot).pushed = np.asarray(wrench, dtype=float)
+        return True
+
+    def _robot(self, name: str) -> _CellRobot:
+        return next(robot for robot in self._robots if robot.name == name)
 
     # ---- for pages and reports
 

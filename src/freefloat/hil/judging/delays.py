@@ -10,12 +10,10 @@ from freefloat.dynamics import composite_inertia, inertial_frame_pose
 from freefloat.hil.delay import estimate_delay
 from freefloat.hil.delayed_contact import DelayMargin, delay_margin
 from freefloat.hil.judging.evidence import NOTHING_FELT, Evidence, Question
-from freefloat.hil.record.facts import expected_margin
+from freefloat.hil.record.facts import expected_margin, observed_delay, whole_delay
 from freefloat.hil.rehearsal import Rehearsal, RobotAssignment
 from freefloat.model import Spacecraft, State
 from freefloat.values.verdicts import Criterion
-
-_SEEN = 1e-4  # [m]; from less motion no delay can be estimated
 
 
 def delay(evidence: Evidence) -> Iterator[Criterion]:
@@ -23,6 +21,9 @@ def delay(evidence: Evidence) -> Iterator[Criterion]:
 
     Robots carry whole spacecraft, so theirs is judged with the joints of arms held; an arm moves by its own drives.
     """
+    yield _compensated(evidence)
+    if evidence.rehearsal.vibration is not None:  # its delay is judged at the frequency of the vibration
+        return
     arms = [assignment for assignment in evidence.assignments if assignment.arm]
     questions = [
         Question.of(
@@ -46,6 +47,25 @@ def delay(evidence: Evidence) -> Iterator[Criterion]:
         free = expected_margin(evidence.rehearsal, _arm_delay(evidence, assignment))
         assert free is not None  # it has a contact and a port
         yield _delay_answer(question, free, "observed on its joints, of which nothing is made up for")
+
+
+def _compensated(evidence: Evidence) -> Criterion:
+    """Criterion: what is made up for is the delay that the robots have; too much distorts a contact as too little."""
+    question = Question.of(
+        evidence, "compensation", "delay made up for",
+        "Commands are ahead by the delay that the robots have; difference, as a share of the observed delay.",
+    )  # fmt: skip
+    if evidence.rehearsal.compensation is None:
+        return question.not_required("Does not apply: nothing is made up for.")
+    observed = {assignment.robot: observed_delay(evidence.log, assignment.robot) for assignment in evidence.assignments}
+    whole, how = whole_delay(evidence.log, observed)
+    if not any(np.isfinite(value) for value in observed.values()) or whole < evidence.cycle:
+        return question.not_required(f"Not judged: the delay is {1e3 * whole:.4g} ms, {how}.")
+    return question.judge_value(
+        abs(whole - evidence.delay) / whole,
+        f"{1e3 * evidence.delay:.4g} ms are made up for, {1e3 * whole:.4g} ms are {how}.",
+        "Measure the delay before the run: DelayCompensation(measured=True).",
+    )
 
 
 def _delay_answer(question: Question, margin: DelayMargin, how: str) -> Criterion:
@@ -87,19 +107,6 @@ def _arm_delay(evidence: Evidence, assignment: RobotAssignment) -> float:
 
 def delay_left(evidence: Evidence) -> tuple[float, str]:
     """Largest delay [s] of a robot that is not compensated, and text of how it is known."""
-    observed = {assignment.robot: _observed_delay(evidence, assignment) for assignment in evidence.assignments}
-    observed = {robot: value for robot, value in observed.items() if np.isfinite(value)}
-    stated = float(evidence.log.about.get("stated_delay", 0.0))
-    if not observed:
-        return max(stated - evidence.delay, 0.0), "as the facility states it, the robots hardly move"
-    slowest = max(observed, key=lambda robot: observed[robot])
-    return max(observed[slowest] - evidence.delay, 0.0), f"observed on robot '{slowest}'"
-
-
-def _observed_delay(evidence: Evidence, assignment: RobotAssignment) -> float:
-    """Shift between commanded and measured positions of the whole run [s]; NaN where there is too little motion."""
-    p = [evidence.log[f"{assignment.robot}.{which}.position"] for which in ("commanded", "measured")]
-    sound = np.isfinite(p[1]).all(axis=1)
-    if np.max(np.ptp(p[0][sound], axis=0), initial=0.0) < _SEEN:
-        return float("nan")
-    return estimate_delay(evidence.times[sound], p[0][sound], p[1][sound])
+    observed = {assignment.robot: observed_delay(evidence.log, assignment.robot) for assignment in evidence.assignments}
+    whole, how = whole_delay(evidence.log, observed)
+    return max(whole - evidence.delay, 0.0), how

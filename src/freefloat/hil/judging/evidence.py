@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -57,6 +57,12 @@ class Evidence:
     def delay(self) -> float:
         """Time by which commands were predicted ahead of the motion [s]."""
         return float(self.log.about.get("delay", 0.0))
+
+    @property
+    def made_ahead(self) -> float:
+        """Time by which commands were ahead, half a cycle of hold included where it is made up for [s]."""
+        compensation = self.rehearsal.compensation
+        return self.delay + (0.5 * self.cycle if compensation is not None and compensation.hold else 0.0)
 
     # ---- robots and spacecraft
 
@@ -148,12 +154,11 @@ class Question:
             name, meaning, in_table_unit(getattr(accept, limit), unit), relation, unit, accept.limit_from(limit)
         )
 
-    def judge_value(self, value: float, found: str, remedy: str) -> Criterion:
-        """Criterion with a value in SI, or a share; its text has the remedy where the value is beyond the limit."""
-        criterion = self._with(in_table_unit(value, self.unit), found, required=True)
-        return (
-            criterion if criterion.decision == "go" else self._with(criterion.value, f"{found} {remedy}", required=True)
-        )
+    def judge_value(self, value: float, found: str, remedy: str, uncertainty: float | None = None) -> Criterion:
+        """Criterion with a value in SI, or a share, and its standard deviation; the remedy is added to a no-go."""
+        known = None if uncertainty is None else in_table_unit(uncertainty, self.unit)
+        criterion = replace(self._with(in_table_unit(value, self.unit), found, required=True), uncertainty=known)
+        return criterion if criterion.decision == "go" else replace(criterion, reason=f"{found} {remedy}".rstrip())
 
     def not_judged(self, reason: str) -> Criterion:
         """Criterion that could not be judged, which prevents a go."""
@@ -175,6 +180,11 @@ _SHOWN = {"%": 100.0, "mm": 1e3, "mrad": 1e3, "ms": 1e3}
 def in_table_unit(value: float, unit: str) -> float:
     """A number in SI units, or a share, converted to the unit of a table."""
     return float(value) * _SHOWN.get(unit, 1.0)
+
+
+def from_table_unit(value: float, unit: str) -> float:
+    """A number in the unit of a table, converted to SI units or a share."""
+    return float(value) / _SHOWN.get(unit, 1.0)
 
 
 def _parts(wrenches: np.ndarray) -> Wrenches:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from freefloat.hil.judging.evidence import Evidence, Question
+from freefloat.hil.facility import SIGNED
+from freefloat.hil.judging.evidence import Evidence, Question, from_table_unit
 from freefloat.hil.rehearsal import RobotAssignment
 from freefloat.spatial import angular, linear
 from freefloat.values.claims import KINDS
@@ -123,6 +124,27 @@ def deadlines(evidence: Evidence) -> Iterator[Criterion]:
     )
 
 
+def coverage(evidence: Evidence) -> Iterator[Criterion]:
+    """Criterion: the signature covers what a facility of hardware depends on."""
+    question = Question(
+        "signature of the facility",
+        f"The signature covers {', '.join(SIGNED)} of the robots; parts that are not described.", 0.0,
+        limit_from="mission",
+    )  # fmt: skip
+    if not evidence.log.about.get("hardware", False):
+        yield question.not_required(
+            "Does not apply: a virtual facility is its settings and the code, which are signed."
+        )
+        return
+    # The source of the driver is signed in any case.
+    lacking = [name for name in SIGNED if name != "driver" and name not in evidence.log.about.get("described", ())]
+    found = f"Not described: {', '.join(lacking)}." if lacking else "All are described and signed."
+    yield question.judge_value(
+        float(len(lacking)), found,
+        "Let Facility.description() return them. A hash tells a change, not who made it, nor whether it is true.",
+    )  # fmt: skip
+
+
 def audit(evidence: Evidence) -> Iterator[Criterion]:
     """Criterion: momentum and energy of the simulated part balance."""
     question = Question(
@@ -159,5 +181,7 @@ def claims(evidence: Evidence) -> Iterator[Criterion]:
         else:
             found = f"{claim.with_unit(f'{claim.value:.4g}')} in the rehearsal."
             yield question.judge_value(
-                value, found, "The mission does not do in the cell what it must: look at its software."
+                from_table_unit(value, claim.unit),
+                found,
+                "The mission does not do in the cell what it must: look at its software.",
             )

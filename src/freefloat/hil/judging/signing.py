@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib import metadata
@@ -32,7 +33,15 @@ def sign(
 def describe_facility(facility: Facility) -> dict[str, Any]:
     """A facility as plain data: its own description, with name, cycle, delay and gravity."""
     own = {"name": facility.name, "cycle": facility.cycle, "delay": facility.delay, "gravity": list(facility.gravity)}
-    return plain_data({**facility.description(), **own})
+    return plain_data({"driver": driver_source(facility), **facility.description(), **own})
+
+
+def driver_source(facility: Facility) -> str:
+    """SHA-256 of the source file of a facility's class; empty where there is none."""
+    try:
+        return _file_hash(Path(inspect.getfile(type(facility))))
+    except (OSError, TypeError):
+        return ""
 
 
 def _file_hash(path: Path) -> str:

@@ -121,9 +121,8 @@ class Cycle:
         """Copy a reading into the memory of the compiled program; a malformed reading raises a Python error."""
         for into, robot in zip(self._into, self.robots, strict=True):
             own = reading.robots[robot.name]
-            into.position[:], into.quaternion[:], into.twist[:] = own.position, own.quaternion, own.twist
-            into.wrench[:], into.joints[:], into.joint_rates[:] = own.wrench, own.joints, own.joint_rates
-            into.arm[:], into.arm_rates[:] = own.arm_position, own.arm_velocity
+            for field, source in _MEASURED:
+                copy_measurement(getattr(into, field), getattr(own, source), robot.name, source)
         if fault := self._grippers.fault_text(reading):
             raise Fault(fault)
 
@@ -178,6 +177,28 @@ class Cycle:
     def state(self) -> SystemState:
         """Copy of the present state of the world."""
         return jax.tree.map(lambda view, like: np.array(view, dtype=like.dtype), self._advance.arguments[0], self.start)
+
+
+# Fields of a measurement in compiled code, and what a facility calls them.
+_MEASURED = (
+    ("position", "position"),
+    ("quaternion", "quaternion"),
+    ("twist", "twist"),
+    ("wrench", "wrench"),
+    ("joints", "joints"),
+    ("joint_rates", "joint_rates"),
+    ("arm", "arm_position"),
+    ("arm_rates", "arm_velocity"),
+)
+
+
+def copy_measurement(into: np.ndarray, value: Any, robot: str, name: str) -> None:
+    """Copy one measured vector; a wrong size or anything but numbers raises a ValueError, nothing is broadcast."""
+    numbers = value if isinstance(value, np.ndarray) else np.asarray(value)
+    if numbers.shape != into.shape or numbers.dtype.kind not in "fiu":
+        shape = f"shape {numbers.shape}" if numbers.dtype.kind in "fiu" else f"type {numbers.dtype}"
+        raise ValueError(f"{name} of robot '{robot}' has {shape}, expected {into.shape[0]} numbers")
+    into[:] = numbers
 
 
 def _places(robots: tuple[RobotDescription, ...]) -> list[tuple[str, list[slice], list[slice]]]:

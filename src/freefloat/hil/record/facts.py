@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -121,18 +121,42 @@ def _workspace(rehearsal: Rehearsal, log: Log) -> Iterator[tuple[str, ...]]:
 def _delays(rehearsal: Rehearsal, log: Log) -> Iterator[tuple[str, str, str]]:
     used = float(log.about.get("delay", 0.0))
     yield "all robots", "made up for by commands ahead of it", f"{1e3 * used:.4g} ms"
-    times = float(log.about["cycle"]) * np.arange(len(log.rows))
-    for assignment in rehearsal.carried:
-        p = [log[f"{assignment.robot}.{which}.position"] for which in ("commanded", "measured")]
-        moves = np.max(np.ptp(p[0], axis=0), initial=0.0) > _SEEN
-        observed = estimate_delay(times, *p) if moves and np.isfinite(p[1]).all() else float("nan")
-        yield assignment.robot, "observed", f"{1e3 * observed:.3g} ms" if np.isfinite(observed) else "it hardly moves"
-    margin = expected_margin(rehearsal, float(log.about.get("stated_delay", used)))
-    if margin is not None:
+    observed = {assignment.robot: observed_delay(log, assignment.robot) for assignment in rehearsal.carried}
+    for robot, delay in observed.items():
+        yield robot, "observed", f"{1e3 * delay:.3g} ms" if np.isfinite(delay) else "it hardly moves"
+    whole, how = whole_delay(log, observed)
+    margin = expected_margin(rehearsal, whole)
+    left = expected_margin(rehearsal, max(whole - used, 0.0))
+    if margin is not None and left is not None:
         contact = f"{margin.stiffness:g} N/m, {margin.damping:g} N s/m on {margin.mass:.4g} kg"
         yield contact, "critical delay", f"{1e3 * margin.critical_delay:.4g} ms"
+        yield contact, "delay of the robots", f"{1e3 * whole:.4g} ms, {how}"
+        yield contact, "margin with what is made up for", f"{1e3 * left.margin:.4g} ms"
         yield contact, "margin, if nothing were made up for", f"{1e3 * margin.margin:.4g} ms"
         yield contact, "elastic restitution, if nothing were made up for", f"{margin.restitution:.4f}"
+
+
+def observed_delay(log: Log, robot: str) -> float:
+    """Shift between commanded and measured positions of the whole run [s]; NaN where there is too little motion."""
+    p = [log[f"{robot}.{which}.position"] for which in ("commanded", "measured")]
+    sound = np.isfinite(p[1]).all(axis=1)
+    if np.max(np.ptp(p[0][sound], axis=0), initial=0.0) < _SEEN:
+        return float("nan")
+    times = float(log.about["cycle"]) * np.arange(len(log.rows))
+    return estimate_delay(times[sound], p[0][sound], p[1][sound])
+
+
+def whole_delay(log: Log, observed: Mapping[str, float]) -> tuple[float, str]:
+    """Largest delay [s] of a robot with nothing made up for, and text of how it is known.
+
+    It is observed in the run; where the robots hardly move, the larger of the stated one and what is made up for.
+    """
+    seen = {robot: delay for robot, delay in observed.items() if np.isfinite(delay)}
+    if not seen:
+        known = max(float(log.about.get(name, 0.0)) for name in ("stated_delay", "delay"))
+        return known, "as it was known before the run, the robots hardly move"
+    slowest = max(seen, key=lambda robot: seen[robot])
+    return seen[slowest], f"observed on robot '{slowest}'"
 
 
 def _energy(rehearsal: Rehearsal, log: Log) -> Iterator[tuple[str, str]]:

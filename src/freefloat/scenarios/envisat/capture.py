@@ -158,7 +158,15 @@ class EnvisatCapture(RehearsedScenario):
 
     def rehearsal(self) -> Rehearsal:
         """Rehearsal: the client's wrist sensor measures the grasp; the opposite wrench acts on the servicer's tool."""
-        from freefloat.hil import DelayCompensation, ExpectedContact, Grasp, Limits, Rehearsal, RobotAssignment
+        from freefloat.hil import (
+            DelayCompensation,
+            ExpectedContact,
+            Grasp,
+            Limits,
+            Rehearsal,
+            RobotAssignment,
+            SensorCheck,
+        )
         from freefloat.hil.cell import envisat_start
 
         experiment = self.rehearsed_experiment()
@@ -175,6 +183,8 @@ class EnvisatCapture(RehearsedScenario):
             limits=Limits(joint_margin=(1.0 - self.workspace_scale) * NARROWEST_HALF_RANGE),
             contact=ExpectedContact(self.gripper_stiffness, self.gripper_damping),
             grasps=(Grasp(GRASP, "servicer"),),
+            sensor_check=SensorCheck(),
+            grasp_point="client.ring",
         )
 
     def rehearsed_experiment(self) -> Experiment:
@@ -222,13 +232,15 @@ class EnvisatCapture(RehearsedScenario):
         return Acceptance(
             simulation_position=0.01,  # [m]
             simulation_angle=0.00873,  # [rad], half a degree
+            relative_position=0.01,  # [m], as the claims' overlay: the contact in the cell is another than in orbit
+            relative_angle=0.00873,  # [rad]
             sensor_force=4.0 * self.force_noise,
             sensor_torque=4.0 * self.torque_noise,
             must_tell=("mass of client", "inertia of client"),
             given_by=f"scenario {self.name}",
         )
 
-    def mission_claims(self, run: Run) -> list[Claim]:
+    def mission_claims(self, run: Run, simulated: Run) -> list[Claim]:
         """Claims about phases, rates before the grasp and rest after it, from the encoders."""
         from freefloat.scenarios.envisat.capture_claims import mission_claims
 

@@ -17,6 +17,7 @@ from freefloat.sim.record.description import Figure
 if TYPE_CHECKING:
     from freefloat.hil import Rehearsal
     from freefloat.hil.cell import VirtualCell
+    from freefloat.hil.judging import Acceptance
     from freefloat.sim import Experiment, Run
     from freefloat.values.claims import Claim
 
@@ -73,7 +74,7 @@ class EnvisatFree(RehearsedScenario):
 
     def rehearsal(self) -> Rehearsal:
         """Rehearsal: robots carry base frames, the servicer's with the arm; their delay is measured and compensated."""
-        from freefloat.hil import DelayCompensation, Rehearsal, RobotAssignment
+        from freefloat.hil import DelayCompensation, Rehearsal, RobotAssignment, SensorCheck
         from freefloat.hil.cell import envisat_start
 
         experiment = self.build()
@@ -86,6 +87,8 @@ class EnvisatFree(RehearsedScenario):
             nominal="client",
             compensation=DelayCompensation(measured=True),
             passivity=None,  # nothing touches
+            sensor_check=SensorCheck(),
+            grasp_point="client.ring",
         )
 
     def facility(self) -> VirtualCell:
@@ -95,6 +98,12 @@ class EnvisatFree(RehearsedScenario):
         servo = ServoSettings(lag="second", bandwidth=self.bandwidth_hz, delay=1e-3 * self.delay_ms)
         # The arm follows by a position loop of its own [N m/rad, N m s/rad], in addition to the commanded torques.
         return envisat_cell(CellSettings(cycle=self.dt, servo=servo, arm_stiffness=500.0, arm_damping=20.0))
+
+    def acceptance(self) -> Acceptance:
+        """Limits of a go: the paper's largest error of its verification, of both robots together."""
+        from freefloat.hil.judging import Acceptance
+
+        return Acceptance(relative_position=1e-3, relative_angle=2e-3, given_by=f"scenario {self.name}, the paper")
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
         """Claims of the motion in orbit, relative to Envisat, and in the virtual cell."""
