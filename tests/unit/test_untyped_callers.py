@@ -117,7 +117,7 @@ CALLS = {
     "ff.stepper(ff.Experiment.of(craft, duration=1.0), measure=('nothing',))": "'nothing' is nothing that can",
     "ff.stepper(craft)": "stepper needs an Experiment, got",
     # ---- software
-    "simulate(Pilot(lambda: ff.BaseWrench(np.zeros(3))))": "Pilot.command must give 6 numbers (force x, force y, force z, torque x, in",
+    "simulate(Pilot(lambda: ff.BaseWrench(np.zeros(3))))": "must give 6 numbers (force x, force y, force z, torque x,",
     "simulate(Pilot(lambda: ff.JointTorques(('rod',), 1.0)))": "give 1 numbers (rod) in JointTorques, got shape ()",
     "simulate(Pilot(lambda: ff.JointRates('rod', np.zeros(1))))": "Pilot: joints of JointRates must be a tuple",
     "simulate(Pilot(lambda: ff.JointRates(('rod',), 'fast')))": "command must give numbers in JointRates, got 'fast'",
