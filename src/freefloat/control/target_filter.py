@@ -31,11 +31,11 @@ from freefloat.model.part_kinds import ticks_in
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_multiply, rotation_matrix
 from freefloat.values import SoftwareError, record, static
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vec3
-from freefloat.values.channels import Channel, flag
+from freefloat.values.channels import NOT_SEEN_YET, Channel, flag
 from freefloat.values.checks import require_all, require_bounds
 from freefloat.values.tracing import cond
 
-CONDITIONS = ("tracking", "not seen yet", "lost", "pictures refused")
+CONDITIONS = ("tracking", NOT_SEEN_YET, "lost", "pictures refused")
 
 
 @record

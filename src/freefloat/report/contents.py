@@ -70,6 +70,7 @@ def _channel(run: Run, figure: Figure, store: ArrayStore, points: int) -> dict[s
         "frame": drawn.frame,
         "components": list(drawn.components),
         "faults": drawn.faults,
+        "leftOut": drawn.left_out,
         "time": store.add_array(drawn.time[rows], "f8"),
         **store.add_offset_array(drawn.values[rows]),
     }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from freefloat.report.units import display_unit
+from freefloat.report.validity import valid_samples
 from freefloat.sim.record.description import Figure
 
 if TYPE_CHECKING:
@@ -39,8 +40,16 @@ class PlotCurve:
     frame: str
     components: tuple[str, ...]
     time: np.ndarray  # [s]
-    values: np.ndarray  # (samples, components)
+    values: np.ndarray  # (samples, components); gaps are not a number
     faults: int  # samples that were not finite
+    invalid: int  # samples that are left out because the channel has no valid value there
+
+    @property
+    def left_out(self) -> str:
+        """`12 samples are not valid: left out`, for the title of a plot; empty where every sample is valid."""
+        return f"{self.invalid} {'sample is' if self.invalid == 1 else 'samples are'} not valid: left out" * bool(
+            self.invalid
+        )
 
 
 def opening_figures(run: Run) -> list[Figure]:
@@ -75,10 +84,11 @@ def is_curve(run: Run, name: str) -> bool:
 
 
 def curve(run: Run, figure: Figure) -> PlotCurve:
-    """A channel of a run in displayed units; values that are not finite are gaps."""
+    """A channel of a run in displayed units; samples that are not valid or not finite are gaps."""
     array = run.recorded[figure.channel]
     values = np.asarray(array.values, dtype=float).reshape(array.shape[0], -1)
-    good = np.isfinite(values)
+    valid, finite = valid_samples(run, figure.channel), np.isfinite(values)
+    good = finite & valid[:, None]
     values = np.where(good, values, np.nan)
     largest = float(np.max(np.abs(values), where=good, initial=0.0))
     unit, factor = display_unit(str(array.attrs.get("units", "")), largest, figure.unit)
@@ -95,7 +105,8 @@ def curve(run: Run, figure: Figure) -> PlotCurve:
         components=names,
         time=times(run, array.shape[0]),
         values=factor * values,
-        faults=int(np.sum(~good.all(axis=1))),
+        faults=int(np.sum(valid & ~finite.all(axis=1))),
+        invalid=int(np.sum(~valid)),
     )
 
 

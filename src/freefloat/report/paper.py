@@ -151,7 +151,8 @@ def _draw(axes: Any, curves: Sequence[PlotCurve], names: Sequence[str]) -> None:
     unit = f" [{first.unit}]" if first.unit else ""
     axes.set_xlabel("time [s]")
     axes.set_ylabel(_plain(f"{first.label}{unit}"), wrap=True)
-    axes.set_title(_plain(f"{first.name}{frame}"), fontsize=7, color="#59636e", loc="left")
+    left_out = next((f"; {drawn.left_out}" for drawn in curves if drawn.left_out), "")
+    axes.set_title(_plain(f"{first.name}{frame}{left_out}"), fontsize=7, color="#59636e", loc="left")
     axes.margins(x=0.0)
     if len(first.components) > 1 or len(curves) > 1:
         axes.legend(ncols=3, loc="best", handlelength=1.4, columnspacing=1.0)

@@ -122,7 +122,7 @@ class ReplayStage:
                 gui.add_uplot(
                     (drawn.time[rows], *np.ascontiguousarray(drawn.values[rows].T)),
                     tuple(series),
-                    title=f"{drawn.label} [{drawn.unit}]",
+                    title=f"{drawn.label} [{drawn.unit}]" + f" ({drawn.left_out})" * bool(drawn.left_out),
                     scales={"x": uplot.Scale(time=False)},
                     aspect=1.9,
                 )

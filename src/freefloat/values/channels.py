@@ -18,6 +18,7 @@ class Channel:
 
 
 XYZ = ("x", "y", "z")
+NOT_SEEN_YET = "not seen yet"  # the flag of an estimate before its first measurement: plots leave out its values
 
 
 def vector(name: str, label: str, unit: str, frame: str) -> Channel:

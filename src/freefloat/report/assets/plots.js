@@ -56,6 +56,13 @@ class Plots {
       fault.textContent = `${first.faults} samples are not finite: gaps`;
       head.append(fault);
     }
+    const leftOut = plot.curves.filter((curve) => curve.leftOut);
+    if (leftOut.length) {
+      const note = document.createElement("span");
+      note.className = "note";
+      note.textContent = leftOut.map((curve) => [curve.run, curve.leftOut].filter(Boolean).join(": ")).join("; ");
+      head.append(note);
+    }
     const close = document.createElement("button");
     Object.assign(close, { className: "quiet", textContent: "×", title: "Close this plot", type: "button" });
     close.setAttribute("aria-label", `Close ${first.label}`);
