@@ -30,6 +30,7 @@ from freefloat.values.arrays import Numeric, Vector
 from freefloat.values.compiler import compile_function
 from freefloat.values.errors import ModelError
 from freefloat.values.short_text import names_line
+from freefloat.values.suggestions import did_you_mean
 
 _AXES = "xyz"
 _ON_ORBIT = 1e-6  # [m]
@@ -81,7 +82,8 @@ class LinearModel:
 
 def _name_indices(kind: str, known: Sequence[str], names: Sequence[str] | None) -> list[int]:
     if unknown := [name for name in names or () if name not in known]:
-        raise ModelError(f"The linear model has no {kind} '{unknown[0]}'. {kind.capitalize()}s: {', '.join(known)}.")
+        listed = f"{kind.capitalize()}s: {', '.join(known)}.{did_you_mean(unknown[0], known)}"
+        raise ModelError(f"The linear model has no {kind} '{unknown[0]}'. {listed}")
     return [known.index(name) for name in known if names is None or name in names]
 
 

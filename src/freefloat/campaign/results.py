@@ -19,6 +19,7 @@ from freefloat.campaign.requirements import Requirement
 from freefloat.campaign.statistics import CONFIDENCE, Estimate, SobolIndex
 from freefloat.campaign.store import Store
 from freefloat.values.short_text import names_line, pre_block
+from freefloat.values.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     import xarray
@@ -147,7 +148,8 @@ class Results:
 
     def _place(self, name: str, names: tuple[str, ...], kind: str) -> int:
         if name not in names:
-            raise CampaignError(f"This campaign has no {kind} '{name}'. There are: {', '.join(names) or 'none'}.")
+            known = ", ".join(names) or "none"
+            raise CampaignError(f"This campaign has no {kind} '{name}'. There are: {known}.{did_you_mean(name, names)}")
         return names.index(name)
 
     def as_dataset(self) -> xarray.Dataset:

@@ -17,6 +17,7 @@ from freefloat.spatial.rotations import cross, quaternion_of, rotation_fault
 from freefloat.values import ModelError, record, static
 from freefloat.values.arrays import ArrayLike, is_traced
 from freefloat.values.checks import require_array, set_fields
+from freefloat.values.suggestions import did_you_mean
 
 Orbit = CircularOrbit | EllipticOrbit
 CENTRE = "com"
@@ -67,7 +68,8 @@ def co_rotating_states(world: World, orbit: Orbit, places: Mapping[str, PlaceInO
     if not isinstance(places, Mapping):
         raise ModelError(f"Give places by name, {{'{world.names[0]}': PlaceInOrbit(...)}}, got {places!r}.")
     if unknown := [name for name in places if name not in world.names]:
-        raise ModelError(f"The world has no spacecraft '{unknown[0]}'. Spacecraft: {', '.join(world.names)}.")
+        meant = did_you_mean(unknown[0], world.names)
+        raise ModelError(f"The world has no spacecraft '{unknown[0]}'. Spacecraft: {', '.join(world.names)}.{meant}")
     if missing := [name for name in world.names if name not in places]:
         raise ModelError(f"Say where '{missing[0]}' is in orbit: places needs {', '.join(world.names)}.")
     if wrong := [name for name, place in places.items() if not isinstance(place, PlaceInOrbit)]:

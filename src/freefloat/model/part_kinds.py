@@ -23,6 +23,7 @@ from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
 from freefloat.values.channels import Channel
 from freefloat.values.checks import require_bounds
 from freefloat.values.errors import ModelError, SoftwareError, unknown_name
+from freefloat.values.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from freefloat.values.labelled import LabelledArrays
@@ -98,7 +99,8 @@ class Truth:
         names = [known.name for known in self.world.connections]
         if connection not in names:
             known = ", ".join(names) or "none"
-            raise SoftwareError(f"The world has no connection '{connection}'. Connections: {known}.")
+            meant = did_you_mean(connection, names)
+            raise SoftwareError(f"The world has no connection '{connection}'. Connections: {known}.{meant}")
         if self.latched is None:
             raise SoftwareError(
                 f"Whether '{connection}' holds is known in a run only: spacecraft and states do not tell."

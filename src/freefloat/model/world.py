@@ -19,6 +19,7 @@ from freefloat.values.arrays import Numeric, Scalar
 from freefloat.values.checks import set_fields
 from freefloat.values.errors import ModelError, unknown_name
 from freefloat.values.short_text import pre_block
+from freefloat.values.suggestions import did_you_mean
 
 _TAKEN = ("base", "bodies", "com", "command", "energy", "impulse", "joints", "momentum", "state", "wheels", "world")
 
@@ -126,7 +127,10 @@ class World:
         """
         known = [connection.name for connection in self.connections]
         if unknown := [name for name in names if name not in known]:
-            raise ModelError(f"The world has no connection '{unknown[0]}'. Connections: {', '.join(known) or 'none'}.")
+            meant = did_you_mean(unknown[0], known)
+            raise ModelError(
+                f"The world has no connection '{unknown[0]}'. Connections: {', '.join(known) or 'none'}.{meant}"
+            )
         held = (
             dataclasses.replace(connection, held_outside=connection.held_outside or connection.name in names)
             for connection in self.connections
@@ -211,7 +215,8 @@ class World:
             return 0
         if name not in self.names:
             fault = f"no spacecraft '{name}'" if name else "several spacecraft: say which one with on=..."
-            raise ModelError(f"The world has {fault}. Spacecraft: {', '.join(self.names)}.")
+            meant = did_you_mean(name, self.names)
+            raise ModelError(f"The world has {fault}. Spacecraft: {', '.join(self.names)}.{meant}")
         return self.names.index(name)
 
     def craft(self, name: str = "") -> Spacecraft:

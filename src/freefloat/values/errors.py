@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from freefloat.values.suggestions import did_you_mean
+
 
 class _Objection(ValueError):
     """Base class of errors about an input that the caller must change."""
@@ -21,10 +23,11 @@ class SoftwareError(_Objection):
 
 
 def unknown_name(owner: str, kind: str, name: str, known: Iterable[str]) -> ModelError:
-    """Error for an unknown name: `Spacecraft 'ets7' has no frame 'hnd'. Frames: base, hand.`"""
-    listed = ", ".join(known) or "none"
+    """Error for an unknown name: `Spacecraft 'ets7' has no frame 'hnd'. Frames: base, hand. Did you mean 'hand'?`"""
+    names = tuple(known)
+    listed, meant = ", ".join(names) or "none", did_you_mean(name, names)
     plural = kind.removesuffix("y") + "ies" if kind.endswith("y") else kind + "s"
-    return ModelError(f"Spacecraft '{owner}' has no {kind} '{name}'. {plural.capitalize()}: {listed}.")
+    return ModelError(f"Spacecraft '{owner}' has no {kind} '{name}'. {plural.capitalize()}: {listed}.{meant}")
 
 
 def require_name(what: str, name: object) -> None:

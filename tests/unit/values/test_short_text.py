@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from freefloat.values.errors import unknown_name
 from freefloat.values.short_text import cut, names_line, number_text, record_text, short_text
 from freefloat.values.suggestions import close_names, did_you_mean
 
@@ -58,3 +59,17 @@ def test_nothing_is_suggested_where_nothing_is_like_it():
     assert did_you_mean(3, ["hand"]) == ""
     assert did_you_mean("Hand", ["hand", "base"]) == " Did you mean 'hand'?"
     assert did_you_mean("han", ["hand", "hans"]) == " Did you mean 'hans' or 'hand'?"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "known", "said"),
+    [
+        ("frame", "hnd", ("base", "hand"), "has no frame 'hnd'. Frames: base, hand. Did you mean 'hand'?"),
+        ("body", "Arm", ("base", "arm"), "has no body 'Arm'. Bodies: base, arm. Did you mean 'arm'?"),
+        ("wheel", "x", ("wheel.x", "wheel.y"), "has no wheel 'x'. Wheels: wheel.x, wheel.y. Did you mean 'wheel.x'?"),
+        ("joint", "gripper", ("base", "arm"), "has no joint 'gripper'. Joints: base, arm."),
+        ("joint", "elbow", (), "has no joint 'elbow'. Joints: none."),
+    ],
+)
+def test_an_unknown_name_lists_the_known_ones_and_the_likely_one(kind, name, known, said):
+    assert str(unknown_name("probe", kind, name, iter(known))) == f"Spacecraft 'probe' {said}"

@@ -16,6 +16,7 @@ from freefloat.control.lqr.state_space import StateSpace
 from freefloat.values.checks import require_all
 from freefloat.values.errors import ModelError
 from freefloat.values.short_text import record_text
+from freefloat.values.suggestions import did_you_mean
 
 _ROUNDING = 1e-14  # a residual below is rounding, whose size depends on the machine
 
@@ -64,7 +65,8 @@ class Regulator:
         """One element of the gain, by names."""
         for kind, name, known in (("input", input_name, self.model.inputs), ("state", state, self.model.states)):
             if name not in known:
-                raise ModelError(f"The regulator has no {kind} '{name}'. {kind.capitalize()}s: {', '.join(known)}.")
+                listed = f"{kind.capitalize()}s: {', '.join(known)}.{did_you_mean(name, known)}"
+                raise ModelError(f"The regulator has no {kind} '{name}'. {listed}")
         return float(self.gain[self.model.inputs.index(input_name), self.model.states.index(state)])
 
     def __str__(self) -> str:

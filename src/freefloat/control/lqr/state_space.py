@@ -14,6 +14,7 @@ from freefloat.control.lqr.refusals import require_matrix, require_names
 from freefloat.values.checks import require_all, set_fields
 from freefloat.values.errors import ModelError
 from freefloat.values.short_text import names_line, record_text
+from freefloat.values.suggestions import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,8 @@ def name_indices(kind: str, known: Sequence[str], names: Sequence[str] | None) -
     if names is None:
         return list(range(len(known)))
     if unknown := [name for name in names if name not in known]:
-        raise ModelError(f"The linear model has no {kind} '{unknown[0]}'. {kind.capitalize()}s: {', '.join(known)}.")
+        listed = f"{kind.capitalize()}s: {', '.join(known)}.{did_you_mean(unknown[0], known)}"
+        raise ModelError(f"The linear model has no {kind} '{unknown[0]}'. {listed}")
     return [list(known).index(name) for name in names]
 
 
