@@ -1,4 +1,7 @@
-"""What the shell completes: scenarios, their variants and settings, and files. Packages are imported only then."""
+"""What the shell completes: scenarios, their variants and settings, and files. Packages are imported only then.
+
+Names of scenarios come from a list, because importing the scenarios themselves loads JAX, which takes a second.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,9 @@ _FILES = (".py", ".toml")  # that a scenario can come from
 
 def complete_scenario(incomplete: str) -> list[tuple[str, str]]:
     """Names of scenarios with their titles, and files that define one."""
-    from freefloat.scenarios import SCENARIOS
+    from freefloat.cli.scenario_titles import SCENARIO_TITLES
 
-    names = [(name, scenario.title) for name, scenario in SCENARIOS.items() if name.startswith(incomplete)]
+    names = [(name, title) for name, title in SCENARIO_TITLES.items() if name.startswith(incomplete)]
     return [*names, *_matching_files(incomplete)]
 
 

@@ -12,6 +12,7 @@ from freefloat import __version__
 from freefloat.cli import main
 from freefloat.cli.app import app
 from freefloat.cli.run import chosen_folder
+from freefloat.cli.scenario_titles import SCENARIO_TITLES
 from freefloat.scenarios import SCENARIOS
 from freefloat.scenarios.scenario import parse_setting
 
@@ -81,6 +82,21 @@ def test_the_version_has_a_name(call):
     assert call("--version")[1].strip() == f"freefloat {__version__}"
 
 
+def completed_line(line, folder, after=""):
+    """The process that a shell starts for what it completes; `after` runs at its end."""
+    words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1), "_FREEFLOAT_COMPLETE": "complete_bash"}
+    code = f"import atexit, sys; atexit.register(lambda: exec({after!r})); sys.argv = ['freefloat']"
+    code += "; from freefloat.cli import main; main()"
+    path = os.pathsep.join(filter(None, sys.path))
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, **words, "PYTHONPATH": path},
+    )
+
+
 @pytest.mark.parametrize(
     ("line", "found"),
     [
@@ -96,17 +112,20 @@ def test_the_version_has_a_name(call):
 )
 def test_the_shell_completes_commands_scenarios_variants_and_settings(line, found, tmp_path):
     (tmp_path / "mission.py").write_text(MISSION)
-    words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1), "_FREEFLOAT_COMPLETE": "complete_bash"}
-    code = "import sys; sys.argv = ['freefloat']; from freefloat.cli import main; main()"
-    path = os.pathsep.join(filter(None, sys.path))
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={**os.environ, **words, "PYTHONPATH": path},
-    )
+    done = completed_line(line, tmp_path)
     assert done.stdout.split() == found, done.stderr
+
+
+def test_completing_a_scenario_does_not_wait_for_jax(tmp_path):
+    """A key press in the shell: importing JAX alone takes a second. The variants of a scenario need it."""
+    for line, loaded in (("freefloat run ets7-g", False), ("freefloat run ets7-gjm --variant samp", True)):
+        done = completed_line(line, tmp_path, "print('jax' in sys.modules, file=sys.stderr)")
+        assert done.stdout.split()
+        assert done.stderr.split() == [str(loaded)], done.stderr
+
+
+def test_the_names_that_the_shell_completes_are_those_of_the_catalogue():
+    assert list(SCENARIO_TITLES.items()) == [(name, scenario.title) for name, scenario in SCENARIOS.items()]
 
 
 def test_a_run_without_out_gets_a_folder_of_its_own(call, tmp_path):
