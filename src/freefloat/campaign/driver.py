@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from freefloat.campaign.blocks import RunBlock, compute_block
+from freefloat.campaign.blocks import RunBlock, columns_of, compute_block
 from freefloat.campaign.campaign import Campaign
 from freefloat.campaign.errors import CampaignError
+from freefloat.campaign.removal import holds_campaign, remove_campaign
 from freefloat.campaign.results import Results
 from freefloat.campaign.store import Store
 from freefloat.engine import code_of
@@ -63,15 +64,24 @@ def run_campaign(
     folder: str | Path | None = None,
     route: Route | None = None,
     progress: CampaignProgress | None = None,
+    *,
+    replace: bool = False,
 ) -> Results:
-    """Compute a campaign and store it in a folder; without a folder it stays in memory."""
+    """Compute a campaign and store it in a folder; without a folder it stays in memory.
+
+    `replace`: another campaign in the folder is removed, once this one is known to be possible.
+    """
     route = route or Route()
     if folder is None:
         everything = list(range(campaign.blocks))
         with show_on_terminal(progress is None), _label_code(campaign):
             blocks = {n: block for n, block, _ in _compute_blocks(campaign, everything, route, progress)}
         return Results.of_blocks(campaign, [blocks[n] for n in sorted(blocks)])
-    store = Store.create(Path(folder), campaign, versions())
+    folder = Path(folder)
+    if replace and holds_campaign(folder):
+        columns_of(campaign)  # an impossible campaign is an error here, while the other one still exists
+        remove_campaign(folder)
+    store = Store.create(folder, campaign, versions())
     return _fill_store(campaign, store, route, progress)
 
 

@@ -25,7 +25,7 @@ from freefloat.campaign.errors import CampaignError
 from freefloat.values.files import write_atomically
 
 FORMAT_VERSION = 1
-_MARKS, _LOCK = "blocks", ".lock"
+MARKS, LOCK = "blocks", ".lock"
 
 
 class Store:
@@ -60,7 +60,7 @@ class Store:
                 dimension_names=("run", *(f"{name}.{k}" for k in range(len(shape)))),
                 config={"write_empty_chunks": True},
             )
-        (folder / _MARKS).mkdir()
+        (folder / MARKS).mkdir()
         program = campaign.preparation.program
         facts: dict[str, Any] = {
             "format_version": FORMAT_VERSION,
@@ -87,7 +87,7 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Lock the store within the block: raises an error if another process writes to it."""
-        with (self.folder / _LOCK).open("w") as file:
+        with (self.folder / LOCK).open("w") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
@@ -106,7 +106,7 @@ class Store:
         write_atomically(self._mark(number), lambda path: _write_down(path, json.dumps(mark)))
 
     def _mark(self, number: int) -> Path:
-        return self.folder / _MARKS / f"{number:08d}.json"
+        return self.folder / MARKS / f"{number:08d}.json"
 
     def _chunk(self, name: str, number: int) -> Path:
         array = self._group[name]
@@ -119,15 +119,25 @@ class Store:
     # ---- reading
 
     @property
+    def array_names(self) -> tuple[str, ...]:
+        """Names of the arrays, each of which is a folder."""
+        found = sorted(self.folder.glob("*/zarr.json"))
+        return tuple(path.parent.name for path in found if json.loads(path.read_text()).get("node_type") == "array")
+
+    @property
     def blocks(self) -> int:
         """Number of blocks of the whole campaign."""
         return -(-int(self.described["runs"]) // int(self.described["block"]))
 
     def finished_blocks(self, *, check: bool = False) -> list[int]:
         """Numbers of the finished blocks; with `check` only those whose chunks still have their checksums."""
-        marks = sorted((self.folder / _MARKS).glob("[0-9]*.json"))
+        marks = sorted((self.folder / MARKS).glob("[0-9]*.json"))
         numbers = [int(path.stem) for path in marks]
         return [n for n in numbers if self._is_whole(n)] if check else numbers
+
+    def damaged_blocks(self) -> list[int]:
+        """Numbers of the finished blocks whose chunks have changed since they were written."""
+        return sorted(set(self.finished_blocks()) - set(self.finished_blocks(check=True)))
 
     def _is_whole(self, number: int) -> bool:
         try:
@@ -155,10 +165,14 @@ class Store:
         parts = [np.arange(n * size, min((n + 1) * size, total)) for n in self.finished_blocks()]
         return np.concatenate([np.zeros(0, np.int64), *parts])
 
-    def copy_missing(self, other: Store) -> int:
-        """Copy the blocks that are missing here from another store; returns their number."""
+    def require_mergeable(self, other: Store) -> None:
+        """Raise an error if another store has other runs than those of this store."""
         if other.attributes["identity"] != self.attributes["identity"]:
             raise CampaignError(f"{other.folder} holds another campaign than {self.folder}: they cannot be merged.")
+
+    def copy_missing(self, other: Store) -> int:
+        """Copy the blocks that are missing here from another store; returns their number."""
+        self.require_mergeable(other)
         missing = sorted(set(other.finished_blocks(check=True)) - set(self.finished_blocks(check=True)))
         for number in missing:
             mark = other.facts(number)
@@ -178,7 +192,7 @@ class Store:
             target = folder / path.relative_to(self.folder)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
-        (folder / _MARKS).mkdir()
+        (folder / MARKS).mkdir()
         return Store(folder)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from freefloat.cli.completion import complete_scenario, complete_setting
+from freefloat.cli.options import Force, Json, Quiet, ResultFolder
 from freefloat.cli.plain_help import PlainCommand, PlainGroup, examples
 
 if TYPE_CHECKING:
@@ -22,13 +23,12 @@ campaign_app = typer.Typer(
     epilog=examples(
         "freefloat campaign run ets7-capture --runs 200 --out runs/capture",
         "freefloat campaign run my_campaign.toml --out runs/mine",
+        "freefloat campaign merge runs/part1 runs/part2 --out runs/whole",
         "freefloat campaign replay runs/capture 7",
     ),
 )
 
 Folder = Annotated[Path, typer.Argument(help="Folder of the campaign.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, and no word of code that is made.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace what exists already.")]
 Threads = Annotated[
     int | None, typer.Option("--threads", metavar="NUMBER", help="Threads; all processors when not given.")
 ]
@@ -55,7 +55,7 @@ def run(
         str,
         typer.Argument(help="TOML file, or a scenario that comes with dispersions.", autocompletion=complete_scenario),
     ],
-    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Folder for the campaign.")],
+    out: ResultFolder = None,
     runs: Annotated[int | None, typer.Option("--runs", metavar="NUMBER", help="How many.")] = None,
     seed: Annotated[int | None, typer.Option("--seed", metavar="NUMBER", help="Seed of all draws.")] = None,
     design: Annotated[
@@ -75,6 +75,8 @@ def run(
     shard: Shard = "1/1",
     dask: Dask = None,
     workers: Workers = None,
+    force: Force = False,
+    as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Run a campaign into a folder. Ctrl-C keeps what is done; `resume` goes on."""
@@ -82,7 +84,8 @@ def run(
 
     changes = {"runs": runs, "seed": seed, "design": design}
     route = _route(threads, target, shard, dask, workers)
-    sys.exit(command.run(scenario, out, changes, settings or [], route, quiet=quiet))
+    words = (scenario, out, changes, settings or [], route)
+    sys.exit(command.run(*words, force=force, as_json=as_json, quiet=quiet))
 
 
 @campaign_app.command(cls=PlainCommand)
@@ -103,19 +106,19 @@ def resume(
 
 @campaign_app.command(cls=PlainCommand)
 def merge(
-    out: Annotated[Path, typer.Argument(help="Folder for all of them; may hold some already.")],
     shards: Annotated[list[Path], typer.Argument(help="Folders of the shards.")],
+    out: ResultFolder = None,
+    force: Force = False,
+    as_json: Json = False,
 ) -> None:
-    """Put the shards of one campaign together."""
+    """Put the shards of one campaign together; a folder that has some of them already gets the rest."""
     from freefloat.cli import campaign as command
 
-    sys.exit(command.merge(out, shards))
+    sys.exit(command.merge(shards, out, force=force, as_json=as_json))
 
 
 @campaign_app.command(cls=PlainCommand)
-def status(
-    folder: Folder, as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False
-) -> None:
+def status(folder: Folder, as_json: Json = False) -> None:
     """Tell how far a campaign is, check what is on disk, and show what it says so far."""
     from freefloat.cli import campaign as command
 
