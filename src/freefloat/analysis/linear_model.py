@@ -29,7 +29,7 @@ from freefloat.values import record
 from freefloat.values.arrays import Numeric, Vector
 from freefloat.values.compiler import compile_function
 from freefloat.values.errors import ModelError
-from freefloat.values.short_text import names_line
+from freefloat.values.short_text import TextDisplay, names_line
 from freefloat.values.suggestions import did_you_mean
 
 _AXES = "xyz"
@@ -37,7 +37,7 @@ _ON_ORBIT = 1e-6  # [m]
 
 
 @dataclass(frozen=True)
-class LinearModel:
+class LinearModel(TextDisplay):
     """d/dt dx = A dx + B du, dy = C dx + D du about the start of an experiment, in SI units.
 
     dx: displacement of each base in N axes, its rotation in base axes, joints and modes, then all speeds.

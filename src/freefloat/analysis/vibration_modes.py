@@ -11,6 +11,7 @@ from freefloat.dynamics.vibration import elastic_places, stiffness_matrix, vibra
 from freefloat.model import Spacecraft
 from freefloat.values import record, static
 from freefloat.values.arrays import Matrix, Vector
+from freefloat.values.short_text import TextDisplay
 
 _BASE = ("x", "y", "z", "rx", "ry", "rz")
 _SAME_SHARE = 1e-6  # shares that differ by less count as equal; the first of two equal panels is named
@@ -21,7 +22,7 @@ _LISTED_SHARE, _MOST_LISTED = 0.05, 3  # the table lists energy shares above the
 
 
 @record
-class VibrationModes:
+class VibrationModes(TextDisplay):
     """Small vibration about a configuration, joints and wheels free or locked; one column of `shapes` for each mode.
 
     A shape moves the base in base axes [m, rad], joints [rad or m] and modal coordinates. Where frequencies coincide,

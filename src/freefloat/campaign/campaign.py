@@ -20,7 +20,7 @@ from freefloat.campaign.program import CampaignProgram
 from freefloat.campaign.requirements import Requirement
 from freefloat.sim import Experiment
 from freefloat.sim.rollout import Grid, grid
-from freefloat.values.short_text import cut
+from freefloat.values.short_text import TextDisplay, cut
 
 _MOST_LINES, _WIDE = 36, 110  # of a printed campaign: lines below the first two, and characters of each
 _MOST_RUNS = 2**31 - 1  # a run's number is an int32 in compiled code
@@ -35,7 +35,7 @@ class History:
 
 
 @dataclass(frozen=True)
-class Campaign:
+class Campaign(TextDisplay):
     """Many runs of one experiment. Everything in it is checked before anything runs.
 
     In a random design run i depends on (seed, i) alone; in the other designs also on the number of runs. Metrics are

@@ -18,7 +18,7 @@ from freefloat.campaign.program import COMPLETED, DIVERGED, REFUSED, STATUS
 from freefloat.campaign.requirements import Requirement
 from freefloat.campaign.statistics import CONFIDENCE, Estimate, SobolIndex
 from freefloat.campaign.store import Store
-from freefloat.values.short_text import names_line, pre_block
+from freefloat.values.short_text import TextDisplay, names_line
 from freefloat.values.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class RequirementVerdict:
         return {True: "pass", False: "fail", None: "not decided"}[self.passed]
 
 
-class Results:
+class Results(TextDisplay):
     """The runs of a campaign that have been computed."""
 
     def __init__(
@@ -88,10 +88,6 @@ class Results:
 
     def __repr__(self) -> str:
         return f"<Results of '{self._headline}'>"
-
-    def _repr_html_(self) -> str:
-        """Counts, metrics and verdicts as text, for notebooks."""
-        return pre_block(str(self).splitlines())
 
     def __str__(self) -> str:
         """Counts, draws, quantiles of the metrics and verdicts, in at most 40 lines."""

@@ -26,13 +26,13 @@ from freefloat.spatial import Pose, PoseLike
 from freefloat.values import record, static
 from freefloat.values.arrays import ArrayLike, Scalar, is_traced
 from freefloat.values.errors import ModelError, require_name, unknown_name
-from freefloat.values.short_text import pre_block
+from freefloat.values.short_text import TextDisplay
 
 HERE = Pose()
 
 
 @record
-class Spacecraft:
+class Spacecraft(TextDisplay):
     """Bodies in tree order: `bodies[0]` is the base, `joints[i]` carries `bodies[i + 1]`, parents come first.
 
     Every `with_...` returns a new spacecraft; nothing is changed in place.
@@ -60,10 +60,6 @@ class Spacecraft:
 
     def __str__(self) -> str:
         return "\n".join(craft_text.craft_lines(self))
-
-    def _repr_html_(self) -> str:
-        """The tree, for notebooks."""
-        return pre_block(craft_text.craft_lines(self))
 
     # ---- growing
 

@@ -18,14 +18,14 @@ from freefloat.values import record, static
 from freefloat.values.arrays import Numeric, Scalar
 from freefloat.values.checks import set_fields
 from freefloat.values.errors import ModelError, unknown_name
-from freefloat.values.short_text import pre_block
+from freefloat.values.short_text import TextDisplay
 from freefloat.values.suggestions import did_you_mean
 
 _TAKEN = ("base", "bodies", "com", "command", "energy", "impulse", "joints", "momentum", "state", "wheels", "world")
 
 
 @record
-class World:
+class World(TextDisplay):
     """Spacecraft by name: `World(servicer=chaser, client=envisat)`.
 
     Frames and channels are named as `client.ring`; with a single spacecraft the prefix is left out.
@@ -65,10 +65,6 @@ class World:
 
     def __str__(self) -> str:
         return "\n".join(craft_text.world_lines(self))
-
-    def _repr_html_(self) -> str:
-        """The spacecraft and what holds them together, for notebooks."""
-        return pre_block(craft_text.world_lines(self))
 
     @staticmethod
     def of(craft: Spacecraft | World) -> World:

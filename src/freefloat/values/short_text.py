@@ -15,6 +15,19 @@ _FEW = 6  # numbers of an array, or entries of a tuple, that are shown one by on
 _WIDE = 120  # characters of one value
 
 
+class TextDisplay:
+    """Shows an object by its `str` where a line of a notebook, or of IPython in a terminal, ends with it."""
+
+    def _repr_html_(self) -> str:
+        """The text in letters of one width, for notebooks."""
+        return pre_block(str(self).splitlines())
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """The text for IPython in a terminal; `repr`, which is one line, inside of lists and other containers."""
+        inside = cycle or len(getattr(printer, "stack", ())) > 1
+        printer.text(repr(self) if inside else str(self))
+
+
 def number_text(value: Any, digits: int = 5) -> str:
     """A number as people write it; `traced` where JAX has not given it a value."""
     if is_traced(value):

@@ -1,5 +1,7 @@
 """What `print` shows of spacecraft and worlds: every name and limit, at most 40 lines, never an array."""
 
+from types import SimpleNamespace
+
 import jax
 import numpy as np
 import pytest
@@ -91,3 +93,10 @@ def test_html_has_the_tree_and_no_markup_of_a_name():
     craft = ff.Spacecraft.from_base("<b>probe", mass=1.0, inertia=(1, 1, 1))
     assert "&lt;b&gt;probe" in craft._repr_html_()
     assert "<b>" not in craft._repr_html_()
+
+
+@pytest.mark.parametrize("things", [ff.library.ets7(), ff.World(chaser=ff.library.ets7())])
+def test_the_terminal_of_ipython_shows_what_print_shows(things):
+    shown = []
+    things._repr_pretty_(SimpleNamespace(text=shown.append), cycle=False)
+    assert shown == [str(things)]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from freefloat.values.errors import unknown_name
-from freefloat.values.short_text import cut, names_line, number_text, record_text, short_text
+from freefloat.values.short_text import TextDisplay, cut, names_line, number_text, record_text, short_text
 from freefloat.values.suggestions import close_names, did_you_mean
 
 
@@ -73,3 +73,35 @@ def test_nothing_is_suggested_where_nothing_is_like_it():
 )
 def test_an_unknown_name_lists_the_known_ones_and_the_likely_one(kind, name, known, said):
     assert str(unknown_name("probe", kind, name, iter(known))) == f"Spacecraft 'probe' {said}"
+
+
+class Thing(TextDisplay):
+    def __repr__(self):
+        return "<Thing>"
+
+    def __str__(self):
+        return "Thing\n  of <two> lines"
+
+
+class Printer:
+    """What IPython gives to `_repr_pretty_`: where text goes, and the objects that are being shown."""
+
+    def __init__(self, *stack):
+        self.stack, self.shown = list(stack), ""
+
+    def text(self, words):
+        self.shown += words
+
+
+@pytest.mark.parametrize(
+    ("stack", "cycle", "shown"),
+    [((1,), False, str(Thing())), ((), False, str(Thing())), ((1, 2), False, "<Thing>"), ((1,), True, "<Thing>")],
+)
+def test_ipython_shows_the_text_at_the_end_of_a_line_and_one_line_inside_of_a_list(stack, cycle, shown):
+    printer = Printer(*stack)
+    Thing()._repr_pretty_(printer, cycle)
+    assert printer.shown == shown
+
+
+def test_a_notebook_shows_the_text_and_no_markup_of_it():
+    assert "Thing\n  of &lt;two&gt; lines</pre>" in Thing()._repr_html_()

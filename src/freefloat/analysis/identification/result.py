@@ -10,6 +10,7 @@ import numpy as np
 from freefloat.analysis.identification.identifiability import UnidentifiableChange
 from freefloat.analysis.identification.levenberg_marquardt import is_identifiable
 from freefloat.sim.experiment import Experiment
+from freefloat.values.short_text import TextDisplay
 
 CovarianceSource = Literal["noise", "residuals"]
 
@@ -43,7 +44,7 @@ class Fit:
 
 
 @dataclass(frozen=True, repr=False)
-class Identification:
+class Identification(TextDisplay):
     """Estimates. `result["base.mass"]` is a number; an error is raised if the data do not determine it."""
 
     names: tuple[str, ...]

@@ -16,7 +16,7 @@ from freefloat.control.lqr.refusals import DesignError, require_matrix, require_
 from freefloat.control.lqr.state_space import Scaling, StateSpace, name_indices
 from freefloat.values.checks import require_all, set_fields
 from freefloat.values.errors import ModelError
-from freefloat.values.short_text import record_text
+from freefloat.values.short_text import TextDisplay, record_text
 
 SLOWEST = 1e-2  # displacements of slower modes are scaled as if they had this frequency [rad/s]
 _EQUAL = 1e-6  # frequencies that differ by less, relative, belong to one group
@@ -133,7 +133,7 @@ class SecondOrderModel:
 
 
 @dataclass(frozen=True)
-class StructureModes:
+class StructureModes(TextDisplay):
     """Modes with unit modal mass, ascending; a negative frequency is that of an instability, sqrt(-w^2) [1/s]."""
 
     frequencies: np.ndarray  # [rad/s]

@@ -13,7 +13,7 @@ from scipy import linalg
 from freefloat.control.lqr.refusals import require_matrix, require_names
 from freefloat.values.checks import require_all, set_fields
 from freefloat.values.errors import ModelError
-from freefloat.values.short_text import names_line, record_text
+from freefloat.values.short_text import TextDisplay, names_line, record_text
 from freefloat.values.suggestions import did_you_mean
 
 
@@ -33,7 +33,7 @@ class Scaling:
 
 
 @dataclass(frozen=True)
-class StateSpace:
+class StateSpace(TextDisplay):
     """d/dt x = A x + B u, y = C x + D u; with a `period` [s] x(k+1) = A x(k) + B u(k). SI units, names on every row.
 
     C is the identity where it is not given. `scaling` is found by balancing A where it is not given.
