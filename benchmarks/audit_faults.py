@@ -20,8 +20,7 @@ from freefloat.model import Clock, Effect, Measurements, ModalBody, Software, Sp
 from freefloat.scenarios.scenario import Scenario
 from freefloat.sim import Experiment, Run, assemble, kernel, run_driver, simulate
 from freefloat.sim.motion import accelerations as balance
-from freefloat.sim.motion import constraint_forces, prescribed_motion
-from freefloat.sim.record import run_channels
+from freefloat.sim.motion import constraint_forces, forces_before, prescribed_motion
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import rotation_matrix
 from freefloat.values import record, static
@@ -69,7 +68,7 @@ def planted() -> Iterator[None]:
     right = {name: getattr(module, name) for module, name in _PLANTED}
     entered: dict[tuple[Any, str], int] = {
         (balance, "balances"): 2,
-        (run_channels, "balances"): 2,
+        (forces_before, "balances"): 2,
         (kernel, "run_tick"): 1,
     }  # place of the state
     functions = {place: getattr(*place) for place in entered}

@@ -11,15 +11,24 @@ from typing import Any
 
 import numpy as np
 
-from freefloat.model import Command
-
 VERSION = 1
 _TITLE = f"freefloat software {VERSION}"
 _MOST_FIELDS = 1000
 _MOST_NUMBERS = 100_000  # of a field, and of an answer
 
 # Ports of the standard actuators: unit, and number of values where that does not follow from the names of its parts.
-_STANDARD_PORTS = {kind.kind: (kind.unit, kind.size) for kind in Command.kinds if kind.kind}
+# This file needs no JAX; a test keeps the table equal to the commands of `model.commands`.
+STANDARD_PORTS: dict[str, tuple[str, int | None]] = {
+    "joints.rate": ("rad/s, m/s", None),
+    "joints.torque": ("N m, N", None),
+    "wheels.torque": ("N m", None),
+    "base.wrench": ("N, N m", 6),
+    "frames.force": ("N", None),  # of frame/axis, such as tip/z
+    "thrusters.duty": ("1", None),  # of all nozzles of a set
+    "latch": ("1", None),  # of connections: 1 asks for it
+    "release": ("1", None),
+    "brake": ("1", None),  # of joints: 1 holds, 0 lets go
+}
 _NAME = re.compile(r"[^\s\[\],]{1,200}")
 
 
@@ -108,7 +117,7 @@ class Contract:
 
     def _command(self, announced: ContractField) -> ContractField:
         """A command with its unit and size, as far as they are known before it is bound to a spacecraft."""
-        unit, size = _STANDARD_PORTS.get(announced.name, ("", None))
+        unit, size = STANDARD_PORTS.get(announced.name, ("", None))
         if not announced.parts and size is None and announced.shape is None:
             raise ContractError(
                 f"Software '{self.name}' must name what its command '{announced.name}' is for, or say how many numbers "

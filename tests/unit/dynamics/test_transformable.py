@@ -52,6 +52,7 @@ FUNCTIONS = {
     "absolute_state": lambda c, q, v: d.absolute_state(nominal_of(v), state_of(q, v)),
     "advance_unforced": lambda c, q, v: d.advance_unforced(d.composite_inertia(c, q), nominal_of(v), 0.1),
     "arm_torque": lambda c, q, v: d.arm_torque(c, nominal_of(v), state_of(q, v), v[6:], jnp.cos(v[:3])),
+    "carried_wrenches": lambda c, q, v: d.carried_wrenches(c, q, v, jnp.cos(v)),
     "coriolis_matrix": d.coriolis_matrix,
     "coriolis_product": lambda c, q, v: d.coriolis_product(c, q, v, jnp.sin(v)),
     "from_cell": lambda c, q, v: d.from_cell(NOWHERE, nominal_of(v), moving(q, v)),

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from freefloat.model import Command
 from freefloat.outside import Contract, ContractError, ContractField
-from freefloat.outside.contract import merge_fields
+from freefloat.outside.contract import STANDARD_PORTS, merge_fields
 from freefloat.outside.measurements import MeasurementLayout
 from freefloat.outside.program import InProcess, SoftwareFault, flatten_answer
 
@@ -159,3 +160,8 @@ def test_an_object_that_fails_is_named() -> None:
 
     with pytest.raises(SoftwareFault, match="software 'damper' failed in begin: ZeroDivisionError: by zero"):
         InProcess(MySoftware()).begin(np.zeros(1))
+
+
+def test_the_standard_ports_are_those_of_the_commands() -> None:
+    """The contract needs no JAX, so it has a table of its own."""
+    assert {kind.kind: (kind.unit, kind.size) for kind in Command.kinds if kind.kind} == STANDARD_PORTS

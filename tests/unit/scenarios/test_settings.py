@@ -15,7 +15,10 @@ def test_a_part_that_was_left_out_can_be_set_field_by_field():
     assert (driven.servo.bandwidth, driven.servo.coulomb) == (30.0, 1.0)
     with pytest.raises(ScenarioError, match=r"servo\.bandwith: Unexpected"):
         plain.with_settings({"servo.bandwith": 30.0})
-    with pytest.raises(ScenarioError, match=r"no setting 'path\.speeed'\. Settings in path: length, speed, ramp"):
+    with pytest.raises(
+        ScenarioError,
+        match=r"no setting 'path\.speeed'\. Did you mean 'path\.speed'\? Settings in path: length, speed, ramp",
+    ):
         plain.with_settings({"path.speeed": 0.02})
 
 
