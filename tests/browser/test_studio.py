@@ -76,7 +76,7 @@ def test_a_second_viewer_may_come_and_go(studio: Studio, gjm_folder: Path, open_
 def test_what_is_wrong_stands_beside_its_field_and_nothing_starts(studio: Studio, open_tab: Any) -> None:
     tab = open_tab(studio.url, ready=_READY)
     _field(tab, "22.0").fill("-3")
-    tab.page.wait_for_selector("text=greater than 0")
+    tab.page.wait_for_selector("text=must be > 0")
     _field(tab, "0.05").fill("quick")
     tab.page.wait_for_selector("text='quick' is not a number")
     tab.page.get_by_role("button", name="Run", exact=True).click()
@@ -84,7 +84,7 @@ def test_what_is_wrong_stands_beside_its_field_and_nothing_starts(studio: Studio
     tab.keep("studio-faults")
     assert studio._source is None
     _field(tab, "-3").fill("2.0")
-    tab.page.wait_for_selector("text=greater than 0", state="detached")
+    tab.page.wait_for_selector("text=must be > 0", state="detached")
     assert _complaints(tab) == []
 
 
