@@ -48,6 +48,7 @@ bench: .venv/test.stamp
 docs: .venv/test.stamp
 	$(BIN)/python scripts/figures.py
 	-$(BIN)/python scripts/page_picture.py
+	$(BIN)/python scripts/concept_pictures.py
 	-$(BIN)/python scripts/capture_animation.py
 	$(BIN)/python scripts/capture_scatter.py
 	$(BIN)/python scripts/start_poses.py
