@@ -12,7 +12,8 @@ WIDTH, HEIGHT = 960, 690  # [px]
 STYLE = """
   .ground { fill: #ffffff } .room { fill: #f3f5f7; stroke: #8a949e } .box { fill: #dce9f5; stroke: #30618f }
   .own { fill: #fdebd8; stroke: #b3470c } .result { fill: #dff0e3; stroke: #2a7d46 }
-  text { fill: #1c2126; font: 14px sans-serif; text-anchor: middle } .title { font-weight: bold } .small { font-size: 12px }
+  text { fill: #1c2126; font: 14px sans-serif; text-anchor: middle }
+  .title { font-weight: bold } .small { font-size: 12px }
   .arrow { stroke: #4a545e; stroke-width: 2; fill: none; marker-end: url(#tip) } #tip path { fill: #4a545e }
   @media (prefers-color-scheme: dark) {
     .ground { fill: #14181c } .room { fill: #1e242a; stroke: #6b7680 } .box { fill: #1d3a55; stroke: #6ea8dc }
