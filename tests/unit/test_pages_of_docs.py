@@ -5,6 +5,7 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
+import concept_pictures
 import pytest
 import site_links
 
@@ -37,7 +38,7 @@ COUNTS = {
     "books": 0,
     "booked": 0,
     "ledger": 2,
-    "knows": 9,
+    "knows": 8,
     "believes": 0,
     "feels": 0,
     "strangers": 0,
@@ -122,6 +123,15 @@ def test_files_outside_of_docs_become_pages_of_the_site() -> None:
     led = site_links.on_page_markdown("[a](../examples/01_first_arm.py) [b](../examples/none.py)", PageOfReference())
     assert led == "[a](../repository/examples/01_first_arm.py.md) [b](../examples/none.py)"
     assert site_links.text_of("examples/01_first_arm.py").startswith("# examples/01_first_arm.py\n\n````\n")
+
+
+def test_the_diagram_is_what_its_script_draws() -> None:
+    assert text_of(concept_pictures.IMAGES / "concepts.svg") == concept_pictures.diagram()
+
+
+def test_every_mark_in_the_picture_of_a_page_is_explained() -> None:
+    explained = re.findall(r"^(\d+)\. ", text_of(DOCS / "concepts.md"), re.MULTILINE)
+    assert explained == [str(number) for number in range(1, len(concept_pictures.MARKS) + 1)]
 
 
 def test_odd_phrases_do_not_come_back() -> None:
