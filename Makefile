@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --constraint constraints.txt
 export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 
-.PHONY: demo test slow claims quick mutations check bench docs format clean
+.PHONY: demo test slow claims quick mutations check bench docs reference site format clean
 
 demo: .venv/run.stamp
 	$(BIN)/freefloat run ets7-gjm --out runs/demo --force
@@ -48,12 +48,23 @@ bench: .venv/test.stamp
 docs: .venv/test.stamp
 	$(BIN)/python scripts/figures.py
 	-$(BIN)/python scripts/page_picture.py
+	$(BIN)/python scripts/concept_pictures.py
 	-$(BIN)/python scripts/capture_animation.py
 	$(BIN)/python scripts/capture_scatter.py
 	$(BIN)/python scripts/start_poses.py
 	$(BIN)/python scripts/target_filter_figure.py
 	$(BIN)/python scripts/flexible_convergence.py
 	$(BIN)/python scripts/claims_table.py
+	$(BIN)/python scripts/reference.py
+
+# Public names and commands in docs/reference/, made anew from signatures and docstrings.
+reference: .venv/test.stamp
+	$(BIN)/python scripts/reference.py
+
+# The documentation as a site that opens from disk: site/index.html.
+site: .venv/run.stamp
+	$(PIP) 'mkdocs>=1.6,<2'
+	$(BIN)/mkdocs build --strict
 
 format: .venv/check.stamp
 	$(BIN)/ruff format .

@@ -125,13 +125,6 @@ def test_code_on_the_page_runs_and_prints_what_the_page_says(page: Path) -> None
             assert printed.rstrip() == text.rstrip(), f"{page.name}, python block {number}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
-def test_links_lead_somewhere(page: Path) -> None:
-    links = re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", page.read_text(encoding="utf-8"))
-    missing = [link for link in links if not (page.parent / link).exists()]
-    assert not missing, f"{page.name}: {missing}"
-
-
 def _blocks(page: Path) -> list[re.Match[str]]:
     return list(_BLOCK.finditer(page.read_text(encoding="utf-8")))
 
