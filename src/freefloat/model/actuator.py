@@ -6,9 +6,9 @@ ports, as `PortCommands`. What nobody commands is zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic
+from typing import Generic
 
 import jax.numpy as jnp
 import numpy as np
@@ -240,18 +240,3 @@ class Actuator(Part, Generic[Memory]):
                 f"{len(values)}."
             )
         return tuple(zip(channels, values, strict=True))
-
-
-def port_tables(actuators: Iterable[Actuator], craft: Spacecraft) -> dict[str, tuple[Actuator, CommandPort]]:
-    """Actuator and port by every name of a port; a shared kind leads to the first that has it."""
-    table: dict[str, tuple[Actuator, CommandPort]] = {}
-    for actuator in actuators:
-        for port in actuator.accepts(craft):
-            for name in port.names:
-                table.setdefault(name, (actuator, port))
-    return table
-
-
-def no_memory(memory: Any) -> bool:
-    """Whether a memory is empty."""
-    return isinstance(memory, tuple) and not memory
