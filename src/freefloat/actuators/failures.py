@@ -35,7 +35,9 @@ class DeadWheel(Failure):
         """Commands without a torque of this wheel."""
         for port in u.ports:
             dead = {part for part, wheel in zip(port.parts, port.drives, strict=False) if wheel == self.wheel}
-            u = u.with_changes(port.name, lambda part, number, dead=dead: 0.0 * number if part in dead else number)
+            u = u.with_changes(
+                port.name, lambda part, number, dead=dead: jnp.zeros_like(number) if part in dead else number
+            )
         return u
 
 
